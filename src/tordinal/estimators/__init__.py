@@ -1,0 +1,8 @@
+"""scikit-learn estimators, one file each."""
+
+from tordinal.estimators.mtsvm import MTSVM
+from tordinal.estimators.redsvm import REDSVM
+from tordinal.estimators.svor import SVOR
+from tordinal.estimators.tor import TOR
+
+__all__ = ["MTSVM", "REDSVM", "SVOR", "TOR"]

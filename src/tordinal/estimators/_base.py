@@ -1,0 +1,220 @@
+"""What all estimators with one projection and ordered thresholds share: parameters, input, prediction."""
+
+import warnings
+from collections.abc import Callable
+from numbers import Integral, Real
+from typing import Any, ClassVar, Self
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils import Tags
+from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
+
+from tordinal.estimators._progress import CallbackSupport, Progress
+from tordinal.kernels import KERNELS, Gram, Kernel, Matrix, blocks, resolve_gamma
+from tordinal.losses import LOSSES
+from tordinal.reduction import UNLABELED, Ranks, encode_labels, ranks
+from tordinal.solvers import Solution, Solver
+
+Array = NDArray[np.float64]
+
+KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
+    "C": [Interval(Real, 0.0, None, closed="neither")],
+    "kernel": [StrOptions(set(KERNELS)), callable],
+    "gamma": [StrOptions({"scale", "auto"}), Interval(Real, 0.0, None, closed="neither")],
+    "degree": [Interval(Real, 0.0, None, closed="left")],
+    "coef0": [Interval(Real, None, None, closed="neither")],
+    "classes": ["array-like", None],
+    "tol": [Interval(Real, 0.0, None, closed="neither")],
+    "max_iter": [Interval(Integral, -1, None, closed="left")],
+    "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+    "verbose": ["verbose"],
+}
+LOSS_CONSTRAINT: list[Any] = [StrOptions(set(LOSSES)), HasMethods(["value", "slope"])]
+
+
+class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
+    """Reading X and y, and the Gram matrix of the training rows."""
+
+    _transductive: ClassVar[bool] = False
+
+    C: float
+    kernel: Any
+    gamma: float | str
+    degree: float
+    coef0: float
+    classes: Any
+    tol: float
+    max_iter: int
+    cache_size: float
+    verbose: int
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.sparse = True
+        tags.input_tags.pairwise = self.kernel == "precomputed"
+        # One axis cannot tell clusters apart that lie in no order, which is what scikit-learn's checks score.
+        tags.classifier_tags.poor_score = True
+        return tags
+
+    def _read(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Matrix, Ranks, Array]:
+        """Check the input; return X, the ranks (and set `classes_`) and the weight of each row."""
+        if y is None:
+            raise ValueError(
+                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one label per row"
+                + (", None or -1 for the unlabelled ones." if self._transductive else ".")
+            )
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
+        if not hasattr(y, "dtype") or getattr(y, "ndim", 1) != 1:
+            y = column_or_1d(np.asarray(y) if hasattr(y, "dtype") else np.array(y), warn=True)
+        if len(y) != X.shape[0]:  # type: ignore[arg-type]
+            raise ValueError(
+                f"X has {X.shape[0]} rows but y has {len(y)} labels: inconsistent numbers of samples. "  # type: ignore[arg-type]
+                "Pass one label per row."
+            )
+        if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
+            raise ValueError(
+                f"X must be a square matrix when kernel='precomputed', got {X.shape[0]} x {X.shape[1]}. "
+                "Pass the kernel values between all training rows."
+            )
+        self.classes_, rank = encode_labels(y, self.classes, transductive=self._transductive)
+        if self.classes is None:
+            check_classification_targets(np.asarray(y)[rank != UNLABELED])
+        weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        return X, rank, weight
+
+    def _gram(self, X: Matrix) -> Gram:
+        """The Gram matrix of the training rows.
+
+        For the linear kernel the features are centred first. As b is free this changes nothing but the common shift of
+        h and t, which `_keep_weights` takes back, and it keeps the kernel values small and accurate.
+        """
+        gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly", "laplacian") else 1.0
+        self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
+        if self.kernel == "linear" and not sp.issparse(X):
+            X = X - X.mean(axis=0, dtype=np.float64)
+        return Gram(self._kernel, X, self.cache_size)
+
+    def _keep_weights(self, X: Matrix, a: Array) -> Any:
+        """Set what projections of new rows need, given the weights of the training rows (one column per projection).
+
+        Returns the shift between the solver's projections and those of `_project`: the solver saw centred features.
+        """
+        self.support_ = np.flatnonzero(a if a.ndim == 1 else np.any(a, axis=1))
+        self.dual_coef_ = a[self.support_].T
+        self.support_vectors_ = X[self.support_] if self.kernel != "precomputed" else np.empty((0, X.shape[1]))
+        if self.kernel != "linear":
+            return 0.0
+        self.coef_ = np.asarray((self.support_vectors_.T @ self.dual_coef_.T).T, dtype=np.float64)
+        return self.coef_ @ X.mean(axis=0, dtype=np.float64) if not sp.issparse(X) else 0.0
+
+    def _project(self, X: ArrayLike) -> Array:
+        """Projections of rows, before any threshold: shape (n_samples,), or one column per projection."""
+        check_is_fitted(self)
+        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
+        if self.kernel == "linear":
+            return np.asarray(X @ self.coef_.T, dtype=np.float64)
+        if self.kernel == "precomputed":
+            return np.asarray(X[:, self.support_] @ self.dual_coef_.T, dtype=np.float64)
+        parts = [self._kernel(X[piece], self.support_vectors_) @ self.dual_coef_.T for piece in blocks(X.shape[0])]
+        return np.concatenate(parts)
+
+    def _warn_unless_converged(self, solution: Solution) -> None:
+        if not solution.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped after max_iter={self.max_iter} steps with a violation of "
+                f"{solution.violation:.2g} (tol={self.tol:g}). The model is usable but not optimal: raise max_iter or tol, "
+                "or scale the features.",
+                ConvergenceWarning,
+                stacklevel=3,
+            )
+
+
+class ThresholdClassifier(KernelClassifier):
+    """One projection h(x) and ordered thresholds: what RED-SVM, TOR and SVOR fit."""
+
+    def _fit_supervised(
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, make_solver: Callable[[Gram], Solver]
+    ) -> Self:
+        """One training on rows that are all labelled."""
+        X, rank, weight = self._read(X, y, sample_weight)
+        with Progress(self, n_levels=1) as progress:
+            solver = make_solver(self._gram(X))
+            solution = solver.solve(
+                rank, self.C * weight, len(self.classes_) - 1,
+                tol=self.tol, max_iter=self.max_iter, on_chunk=progress.chunk,
+            )  # fmt: skip
+            solution = solver.refine(solution)
+            record = {"C2": 0.0, "objective": solution.objective, "swaps": 0, "n_iter": solution.n_iter}
+            progress.training(record, solution)
+        self._warn_unless_converged(solution)
+        self._keep(X, solution)
+        self.objective_, self.n_iter_, self.history_ = solution.objective, int(solution.n_iter), [record]
+        return self
+
+    def _keep(self, X: Matrix, solution: Solution) -> None:
+        """Set the fitted attributes of the model."""
+        shift = self._keep_weights(X, solution.coefficients)
+        self.thresholds_ = solution.thresholds + shift
+
+    def predict_projection(self, X: ArrayLike) -> Array:
+        """Project rows on the ordinal axis: h(x).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows; with ``kernel="precomputed"`` their kernel values with all training rows.
+
+        Returns
+        -------
+        h : ndarray of shape (n_samples,)
+            The higher, the higher the rank. `thresholds_` lie on the same scale.
+        """
+        return self._project(X)
+
+    def decision_function(self, X: ArrayLike) -> Array:
+        """How deep each row lies inside each class, in scikit-learn's shape for classifiers.
+
+        Class k holds the projections between the thresholds t_{k-1} and t_k. The value is the distance to the nearer
+        of the two, negative outside, so the predicted class is where it is largest. With two classes there is one
+        threshold and one column, h(x) - t. The distances to all thresholds are
+        ``predict_projection(X)[:, None] - thresholds_``.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        depth : ndarray of shape (n_samples, n_classes) or, with two classes, (n_samples,)
+            Positive for the class that the row lies in.
+        """
+        distance = self.predict_projection(X)[:, None] - self.thresholds_
+        if distance.shape[1] == 1:
+            return distance[:, 0]
+        depth = np.full((len(distance), distance.shape[1] + 1), np.inf)
+        depth[:, 1:] = distance
+        depth[:, :-1] = np.minimum(depth[:, :-1], -distance)
+        return depth
+
+    def predict(self, X: ArrayLike) -> NDArray[Any]:
+        """Predict the label of each row by equation 3: one rank for each threshold below h(x).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray of shape (n_samples,)
+            Labels from `classes_`.
+        """
+        h = self.predict_projection(X)
+        return self.classes_[ranks(h, self.thresholds_)]

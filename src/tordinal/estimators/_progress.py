@@ -1,0 +1,87 @@
+"""Progress of a fit: scikit-learn's callbacks where the installed version has them, and `verbose`."""
+
+import time
+from types import TracebackType
+from typing import Any
+
+try:
+    from sklearn.callback import CallbackSupportMixin as CallbackSupport
+except ImportError:  # scikit-learn before 1.9
+
+    class CallbackSupport:  # type: ignore[no-redef]
+        """Stands in for scikit-learn's mixin where there is none."""
+
+
+class Progress:
+    """Tells callbacks and the terminal how a fit advances.
+
+    A fit is a task with one subtask per level: the supervised training and each value of C2. Used as a context.
+
+    Parameters
+    ----------
+    estimator : estimator
+        The estimator being fitted.
+    n_levels : int
+        How many levels there will be.
+    """
+
+    def __init__(self, estimator: Any, n_levels: int):
+        self.estimator, self.n_levels = estimator, n_levels
+        self.name = type(estimator).__name__
+        self.started = self.said = time.perf_counter()
+        self.root = self.level = None
+        if hasattr(estimator, "_init_callback_context"):
+            self.root = estimator._init_callback_context(max_subtasks=n_levels)
+        self.C2: float | None = None
+        self.begun = 0
+        self.stop = False
+
+    def __enter__(self) -> "Progress":
+        if self.root is not None:
+            self.root.call_on_fit_task_begin(estimator=self.estimator)
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        if kind is None:
+            self._end_level()
+            if self.root is not None:
+                self.root.call_on_fit_task_end(estimator=self.estimator)
+
+    def training(self, record: dict[str, float], fit: Any) -> bool:
+        """Take note of a training; whether a callback asks to stop."""
+        if record["C2"] != self.C2:
+            self._begin_level(f"C2 = {record['C2']:g}")
+            self.C2 = record["C2"]
+        if self.estimator.verbose:
+            seconds = time.perf_counter() - self.started
+            print(
+                f"[{self.name}] C2 = {record['C2']:<10.4g} objective {record['objective']:<12.6g} "
+                f"steps {record['n_iter']:<8} {seconds:6.1f} s, level {self.begun} of {self.n_levels}"
+            )
+        return self.stop
+
+    def problem(self, name: str) -> None:
+        """Take note that a whole problem (one class of several) is solved."""
+        self._begin_level(name)
+        if self.estimator.verbose:
+            seconds = time.perf_counter() - self.started
+            print(f"[{self.name}] {name} done, {self.begun} of {self.n_levels}, {seconds:.1f} s")
+
+    def chunk(self, steps: int, violation: float) -> None:
+        """Take note of a part of a training, about once a second."""
+        now = time.perf_counter()
+        if self.estimator.verbose and now - self.said > 1.0:
+            self.said = now
+            print(f"[{self.name}] {steps} steps, violation {violation:.2g} (tol {self.estimator.tol:g})")
+
+    def _begin_level(self, name: str) -> None:
+        self._end_level()
+        self.begun += 1
+        if self.root is not None:
+            self.level = self.root.subcontext(task_name=name)
+            self.level.call_on_fit_task_begin(estimator=self.estimator)
+
+    def _end_level(self) -> None:
+        if self.level is not None:
+            self.stop = bool(self.level.call_on_fit_task_end(estimator=self.estimator))
+            self.level = None

@@ -1,0 +1,428 @@
+"""Sequential minimal optimisation of the dual (11), over N-vectors.
+
+One variable beta_ik = alpha_ik s_ik belongs to each row i and threshold k. With a_i = sum_k beta_ik, h = K a and
+c_k = sum_i beta_ik the problem is
+
+    min  1/2 a'Ka + 1/2 r |c|^2 - sum_ik s_ik beta_ik     with  beta_ik in its box
+
+and the gradient is h_i + r c_k - s_ik: one vector h carries all thresholds, so a step reads two kernel rows whatever
+K is. The partial sums P_k = c_1 + ... + c_k say how the thresholds are coupled:
+
+==============  =====  =========================================================
+coupling        r      constraint
+==============  =====  =========================================================
+RED-SVM, TOR    1      P_{K-1} = 0 (b is free, theta is regularised)
+SVOR-IMC        0      P_k = 0 for every k
+SVOR-EXC        0      P_{K-1} = 0 and P_k <= 0: -P_k is the multiplier of t_k <= t_{k+1}
+==============  =====  =========================================================
+
+A step raises one variable (i, k) and lowers another (j, l) by as much. Which pairs (k, l) are allowed is all that
+differs between the couplings. Each row has one candidate to raise and one to lower at a time: the threshold where
+its gradient is smallest or largest. Their offsets from h are two more N-vectors, so choosing a pair and updating
+the gradient are two passes over contiguous arrays. ``docs/mathematics.md`` has the derivation.
+"""
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tordinal.kernels import Gram
+from tordinal.losses import Loss
+from tordinal.reduction import Ranks, signs
+from tordinal.solvers.solution import Solution, beside, objective
+
+Array = NDArray[np.float64]
+
+LANES = 256  # rows that are compared with the running extremes at a time: a few vectors, all in the first cache
+FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
+TAU = 1e-12  # least curvature of a pair, for kernels that are not positive definite
+REFINE_ROWS, REFINE_FREE = 1024, 400  # problems that are brought to rounding accuracy at the end: rows, free variables
+REFINE_ROUNDS, REFINE_STEPS, REFINED = 20, 500, 1e-10
+CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
+
+
+class SMO:
+    """Solver of the piecewise linear losses, for one Gram matrix.
+
+    Parameters
+    ----------
+    gram : Gram
+        Kernel rows of the training set.
+    loss : Loss
+        A loss with a dual `box`.
+    coupling : {"reduction", "implicit", "explicit"}
+        RED-SVM and TOR, SVOR-IMC or SVOR-EXC.
+    """
+
+    def __init__(self, gram: Gram, loss: Loss, coupling: str = "reduction"):
+        self.gram, self.loss, self.coupling = gram, loss, coupling
+        self.box: tuple[float, float] = loss.box  # type: ignore[attr-defined]
+        self.regularised = coupling == "reduction"
+
+    # What is solved -------------------------------------------------------------------------------------------
+
+    def bounds(self, y: Ranks, cost: Array, m: int) -> tuple[Array, Array]:
+        """The box of every variable: [0, C] or [-C, 0] by its sign for the hinge, zero outside T(i)."""
+        s = signs(y, m)
+        C = np.repeat(cost[:, None], m, axis=1)
+        if self.coupling == "explicit":
+            C *= beside(y, m)
+        low, high = self.box[0] * C, self.box[1] * C
+        return np.where(s > 0, low, -high), np.where(s > 0, high, -low)
+
+    # How it is solved -----------------------------------------------------------------------------------------
+
+    def solve(
+        self,
+        y: Ranks,
+        cost: Array,
+        n_thresholds: int,
+        *,
+        warm: Solution | None = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        on_chunk: Callable[[int, float], None] | None = None,
+    ) -> Solution:
+        """Minimise (4) over w and t with the ranks y fixed.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            Ranks; where the cost is 0 they do not matter.
+        cost : ndarray of shape (n_samples,)
+            C_i of each row.
+        n_thresholds : int
+            K - 1.
+        warm : Solution, optional
+            Where to start; its ranks and costs may have been others.
+        tol : float
+            Largest violation of the optimality conditions that is left.
+        max_iter : int
+            Steps at most; -1 for no limit.
+        on_chunk : callable, optional
+            Called with the steps so far and the violation, several times a second.
+        """
+        lower, upper = self.bounds(y, cost, n_thresholds)
+        s = signs(y, n_thresholds)
+        beta, a, h = self._start(y, cost, lower, upper, warm)
+        gram, r = self.gram, float(self.regularised)
+        c = beta.sum(axis=0)
+        chunk = int(np.clip(CHUNK_WORK // len(h), 50, 50_000))
+        limit = np.inf if max_iter < 0 else max_iter
+        offsets = np.empty((2, len(h)))
+        choices = np.empty((2, len(h)), dtype=np.int16)
+        clock = int(gram.last_used.max())
+        steps, violation = 0, np.inf
+        while True:
+            least, most = _extremes(h, r * c, s, beta, lower, upper)
+            raised, lowered, violation = self._worst_pair(c, least, most)
+            if violation <= tol or steps >= limit:
+                break
+            # A coupling with several pairs of thresholds turns to the next one when this one is no longer the worst.
+            goal = tol if self.coupling == "reduction" else max(tol, 0.5 * violation)
+            room = self._room(c, raised, lowered)
+            _candidates(h, r * c, s, beta, lower, upper, raised, lowered, offsets, choices)
+            taken, missing = _steps(
+                gram.rows, gram.slot, gram.last_used, gram.diagonal, h, a, beta, lower, upper, s, c, r,
+                raised, lowered, offsets, choices, room, goal, min(chunk, limit - steps), clock,
+            )  # fmt: skip
+            steps += taken
+            clock += 2 * taken + 2
+            if missing >= 0:
+                gram.fetch(missing)
+            elif on_chunk is not None:
+                on_chunk(steps, violation)
+        t = self._thresholds(c, least, most)
+        return Solution(
+            h, t, objective(self.loss, y, cost, h, a, t, self.coupling), a, y, cost, beta,
+            n_iter=steps, violation=max(violation, 0.0), converged=bool(violation <= tol),
+        )  # fmt: skip
+
+    def refine(self, solution: Solution) -> Solution:
+        """Bring a solution of a small problem to rounding accuracy.
+
+        Steps of SMO find which variables are free; for those the optimality conditions are linear and are solved
+        directly. Where several dual solutions share one h (equal rows) the nearest one is taken.
+        """
+        if len(solution.y) > REFINE_ROWS:
+            return solution
+        m = len(solution.thresholds)
+        for _ in range(REFINE_ROUNDS):
+            finer = self.solve(
+                solution.y, solution.cost, m, warm=solution, tol=REFINED, max_iter=REFINE_STEPS
+            )
+            beta = self._free_step(finer)
+            if finer.converged or beta is None:
+                return replace(finer, n_iter=solution.n_iter, converged=solution.converged)
+            a = beta.sum(axis=1)
+            solution = replace(finer, beta=beta, coefficients=a, h=self.gram.times(a), n_iter=solution.n_iter,
+                               converged=solution.converged)
+        return solution
+
+    def _free_step(self, solution: Solution) -> Array | None:
+        """Newton's step on the free variables, cut at the first bound; None if there are too many or none."""
+        beta, m = solution.beta, len(solution.thresholds)
+        assert beta is not None
+        lower, upper = self.bounds(solution.y, solution.cost, m)
+        i, k = np.nonzero((beta > lower) & (beta < upper))
+        if not 0 < len(i) <= REFINE_FREE:
+            return None
+        r, c = float(self.regularised), beta.sum(axis=0)
+        gradient = solution.h[i] + r * c[k] - signs(solution.y, m)[i, k]
+        group = self._groups(c)[k]
+        A = (group == np.unique(group)[:, None]).astype(np.float64)
+        Q = np.array([self.gram.row(row)[i] for row in i]) + r * (k[:, None] == k)
+        system = np.block([[Q, A.T], [A, np.zeros((len(A), len(A)))]])
+        step = np.linalg.lstsq(system, -np.concatenate([gradient, np.zeros(len(A))]), rcond=None)[0][: len(i)]
+        room = np.where(step > 0, upper[i, k] - beta[i, k], beta[i, k] - lower[i, k])
+        cut = min(1.0, float(np.min(room / np.maximum(np.abs(step), 1e-300))))
+        new = beta.copy()
+        new[i, k] = np.clip(beta[i, k] + cut * step, lower[i, k], upper[i, k])
+        return new
+
+    def _groups(self, c: Array) -> NDArray[np.int64]:
+        """Which thresholds share one equality constraint: all, none, or runs tied by a positive multiplier."""
+        if self.coupling == "reduction":
+            return np.zeros(len(c), dtype=np.int64)
+        if self.coupling == "implicit":
+            return np.arange(len(c))
+        return np.concatenate([[0], np.cumsum(np.cumsum(c)[:-1] >= 0)]).astype(np.int64)
+
+    def _worst_pair(self, c: Array, least: Array, most: Array) -> tuple[int, int, float]:
+        """Thresholds (raised, lowered) of the worst allowed violation; -1 stands for all of them at once."""
+        if self.coupling == "reduction":
+            return -1, -1, float(most.max() - least.min())
+        m = len(c)
+        gap = most[None, :] - least[:, None]  # raise at k, lower at l
+        allowed = np.eye(m, dtype=bool)
+        if self.coupling == "explicit":
+            # Raising at k > l makes the multipliers between them grow; at k < l it takes them back, if they are positive.
+            multipliers = -np.cumsum(c)[:-1]
+            for k in range(m):
+                for q in range(m):
+                    allowed[k, q] = k >= q or bool(np.all(multipliers[k:q] > 0))
+        gap = np.where(allowed, gap, -np.inf)
+        k, q = np.unravel_index(int(np.argmax(gap)), gap.shape)
+        return int(k), int(q), float(gap[k, q])
+
+    @staticmethod
+    def _room(c: Array, raised: int, lowered: int) -> float:
+        """How far the pair may move before a multiplier of t_k <= t_{k+1} becomes zero."""
+        if raised >= lowered:
+            return np.inf
+        return float(np.min(-np.cumsum(c)[raised:lowered]))
+
+    def _thresholds(self, c: Array, least: Array, most: Array) -> Array:
+        """Thresholds from the optimality conditions: h_i + r c_k - s_ik is at most t (raise) or at least t (lower).
+
+        Sorting them never raises the objective: rows on the same side of both thresholds do not care, and the others
+        prefer the lower one first.
+        """
+        if self.coupling == "reduction":
+            return np.sort(_middle(most.max(), least.min()) - c)
+        if self.coupling == "explicit":
+            tied = self._groups(c)
+            for run in np.unique(tied):
+                most[tied == run] = most[tied == run].max()
+                least[tied == run] = least[tied == run].min()
+            most, least = np.maximum.accumulate(most), np.minimum.accumulate(least[::-1])[::-1]
+        return np.sort([_middle(low, high) for low, high in zip(most, least, strict=True)])
+
+    def _start(
+        self, y: Ranks, cost: Array, lower: Array, upper: Array, warm: Solution | None
+    ) -> tuple[Array, Array, Array]:
+        """A feasible start: zeros, or the warm solution carried over to new ranks and costs.
+
+        A variable that keeps its sign is scaled with its cost. One whose sign flipped, or whose cost was zero, takes the
+        bound that is optimal at the warm (h, t). What then violates the constraint is mended by `_balance`.
+        """
+        n, m = lower.shape
+        if warm is None:
+            return np.zeros((n, m)), np.zeros(n), np.zeros(n)
+        scale = np.divide(cost, warm.cost, out=np.zeros(n), where=warm.cost > 0)
+        beta = np.clip(warm.beta * scale[:, None], lower, upper)
+        s = signs(y, m)
+        margin = s * (warm.h[:, None] - warm.thresholds)
+        fresh = (s != signs(warm.y, m)) | ((warm.cost == 0) & (cost > 0))[:, None]
+        i, k = np.nonzero(fresh)
+        violated = self.loss.slope(margin[i, k]) * s[i, k] < 0
+        beta[i, k] = np.where(violated, upper[i, k], lower[i, k])
+        if self.coupling == "reduction":
+            _balance(beta.reshape(-1), margin.reshape(-1))
+        else:
+            for k in range(m):
+                beta[:, k] = _balance(beta[:, k].copy(), margin[:, k])
+        a = beta.sum(axis=1)
+        # Most rows keep their share of h or scale it alike (when C2 doubles); only the others cost a kernel row each.
+        common = _most_common(scale[warm.coefficients != 0])
+        change = a - common * warm.coefficients
+        index = np.flatnonzero(change)
+        return beta, a, common * warm.h + self.gram.combine(index, change[index])
+
+
+def _balance(beta: Array, margin: Array) -> Array:
+    """Restore sum(beta) = 0 in place by zeroing the fewest variables of the heavier side, least loss first."""
+    excess = beta.sum()
+    heavier = np.flatnonzero(beta * np.sign(excess) > 0)
+    heavier = heavier[np.argsort(-margin[heavier], kind="stable")]
+    covered = np.cumsum(np.abs(beta[heavier]))
+    zeroed = int(np.searchsorted(covered, abs(excess)))
+    if zeroed < len(heavier):
+        left = covered[zeroed] - abs(excess)  # the last one gives only what is needed
+        beta[heavier[zeroed]] = np.sign(excess) * left
+    beta[heavier[:zeroed]] = 0.0
+    return beta
+
+
+def _most_common(values: Array) -> float:
+    found, counts = np.unique(values, return_counts=True)
+    return float(found[np.argmax(counts)]) if len(found) else 1.0
+
+
+def _middle(low: float, high: float) -> float:
+    """The middle of an interval, or its finite end."""
+    if np.isfinite(low) and np.isfinite(high):
+        return 0.5 * (float(low) + float(high))
+    return float(low) if np.isfinite(low) else float(high) if np.isfinite(high) else 0.0
+
+
+@njit(cache=True, nogil=True)
+def _extremes(h, rc, s, beta, lower, upper):  # type: ignore[no-untyped-def]
+    """Per threshold: the least gradient among variables to raise, the largest among those to lower."""
+    m = rc.shape[0]
+    least, most = np.full(m, np.inf), np.full(m, -np.inf)
+    for i in range(h.shape[0]):
+        for k in range(m):
+            g = h[i] + rc[k] - s[i, k]
+            if beta[i, k] < upper[i, k] and g < least[k]:
+                least[k] = g
+            if beta[i, k] > lower[i, k] and g > most[k]:
+                most[k] = g
+    return least, most
+
+
+@njit(cache=True, nogil=True, inline="always")
+def _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices):  # type: ignore[no-untyped-def]
+    """The variables of row i to raise and to lower, and their gradient less h_i."""
+    offsets[0, i], offsets[1, i] = np.inf, -np.inf
+    choices[0, i], choices[1, i] = -1, -1
+    for k in range(rc.shape[0]):
+        offset = rc[k] - s[i, k]
+        if (raised < 0 or raised == k) and beta[i, k] < upper[i, k] and offset < offsets[0, i]:
+            offsets[0, i], choices[0, i] = offset, k
+        if (lowered < 0 or lowered == k) and beta[i, k] > lower[i, k] and offset > offsets[1, i]:
+            offsets[1, i], choices[1, i] = offset, k
+
+
+@njit(cache=True, nogil=True)
+def _candidates(h, rc, s, beta, lower, upper, raised, lowered, offsets, choices):  # type: ignore[no-untyped-def]
+    for i in range(h.shape[0]):
+        _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices)
+
+
+# The passes below keep a running extreme per lane instead of one for all rows: a comparison of two short vectors
+# is something the compiler turns into SIMD code, a search for one extreme and its place is not.
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _partner(h, low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):  # type: ignore[no-untyped-def]
+    """Second-order choice: the row whose lowering, paired with raising (i, k), decreases the objective most.
+
+    The decrease is b^2 / (2 q), with b the difference of the gradients and q the curvature along the pair. Single
+    precision is plenty to compare by.
+    """
+    zero, two, tau, apart = np.float32(0.0), np.float32(2.0), np.float32(TAU), np.float32(2.0 * r)
+    d_i = np.float32(diagonal_i)
+    best[:] = -1.0
+    for start in range(0, h.shape[0], LANES):
+        stop = start + LANES
+        h_, low_, at_, row_, d_ = h[start:stop], low[start:stop], at_low[start:stop], row[start:stop], diagonal[start:stop]
+        for p in range(h_.shape[0]):
+            b = np.float32(h_[p] + low_[p] - g_up)
+            b = b if b > zero else zero
+            q = d_i + np.float32(d_[p]) - two * np.float32(row_[p]) + (zero if at_[p] == k else apart)
+            q = q if q > tau else tau
+            gain = b * b / q
+            better = gain > best[p]
+            best[p] = gain if better else best[p]
+            place[p] = start if better else place[p]
+    lane = np.argmax(best)
+    return place[lane] + lane
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place):  # type: ignore[no-untyped-def]
+    """Update the gradient after a step and find its extremes: the row to raise, and the largest to lower."""
+    least[:] = np.inf
+    most[:] = -np.inf
+    for start in range(0, h.shape[0], LANES):
+        stop = start + LANES
+        h_, up, low = h[start:stop], offsets[0, start:stop], offsets[1, start:stop]
+        i_, j_ = row_i[start:stop], row_j[start:stop]
+        for p in range(h_.shape[0]):
+            h_[p] += da * (i_[p] - j_[p])
+        if dc != 0.0:
+            at_up, at_low = choices[0, start:stop], choices[1, start:stop]
+            for p in range(h_.shape[0]):
+                up[p] += dc if at_up[p] == k else (-dc if at_up[p] == l else 0.0)
+            for p in range(h_.shape[0]):
+                low[p] += dc if at_low[p] == k else (-dc if at_low[p] == l else 0.0)
+        for p in range(h_.shape[0]):
+            g = h_[p] + up[p]
+            better = g < least[p]
+            least[p] = g if better else least[p]
+            place[p] = start if better else place[p]
+        for p in range(h_.shape[0]):
+            g = h_[p] + low[p]
+            most[p] = g if g > most[p] else most[p]
+    lane = np.argmin(least)
+    return place[lane] + lane, most.max()
+
+
+@njit(cache=True, nogil=True)
+def _steps(rows, slot, last_used, diagonal, h, a, beta, lower, upper, s, c, r,
+           raised, lowered, offsets, choices, room, tol, max_steps, clock):  # type: ignore[no-untyped-def]  # fmt: skip
+    """Take steps until the candidates agree to within tol. Returns the steps taken and a kernel row that is missing."""
+    up, low = offsets[0], offsets[1]
+    least, most, best = np.empty(LANES), np.empty(LANES), np.empty(LANES, dtype=np.float32)
+    place = np.zeros(LANES, dtype=np.int32)
+    i, g_low = _move(h, offsets, choices, rows[0], rows[0], 0.0, 0, 0, 0.0, least, most, place)
+    steps = 0
+    while steps < max_steps and g_low - (h[i] + up[i]) > tol:
+        if slot[i] < 0:
+            return steps, i
+        last_used[i] = clock + 2 * steps + 2
+        row_i, k, g_up = rows[slot[i]], choices[0, i], h[i] + up[i]
+        j = _partner(h, low, choices[1], k, g_up, row_i, diagonal, diagonal[i], r, best, place)
+        if slot[j] < 0:
+            return steps, j
+        last_used[j] = clock + 2 * steps + 1
+        row_j, l = rows[slot[j]], choices[1, j]
+        q = diagonal[i] + diagonal[j] - 2.0 * row_i[j] + (0.0 if k == l else 2.0 * r)
+        to_upper, to_lower = upper[i, k] - beta[i, k], beta[j, l] - lower[j, l]
+        step = min((h[j] + low[j] - g_up) / max(q, TAU), to_upper, to_lower, room)
+        beta[i, k] = upper[i, k] if step == to_upper else beta[i, k] + step
+        beta[j, l] = lower[j, l] if step == to_lower else beta[j, l] - step
+        a[i] += step
+        a[j] -= step
+        c[k] += step
+        c[l] -= step
+        # Both rows choose their candidates anew. `_move` adds the change of c to all offsets, so it is taken off first.
+        dc = 0.0 if k == l else r * step
+        for p in (i, j):
+            _candidate(p, r * c, s, beta, lower, upper, raised, lowered, offsets, choices)
+            up[p] -= dc if choices[0, p] == k else (-dc if choices[0, p] == l else 0.0)
+            low[p] -= dc if choices[1, p] == k else (-dc if choices[1, p] == l else 0.0)
+            if i == j:
+                break
+        da = 0.0 if i == j else step
+        i, g_low = _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place)
+        steps += 1
+        if raised < lowered:
+            room -= step
+            if room <= 0.0:
+                break
+    return steps, -1

@@ -1,0 +1,69 @@
+"""What a solver returns, and the objective that all of them minimise."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.losses import Loss
+from tordinal.reduction import Ranks, signs
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a solver stands: the projections h and thresholds t, and what it takes to go on from there.
+
+    Attributes
+    ----------
+    h : ndarray of shape (n_samples,)
+        Projections of the training rows.
+    thresholds : ndarray of shape (n_thresholds,)
+        Thresholds on the same scale, ascending.
+    objective : float
+        The objective (4) at (h, thresholds).
+    coefficients : ndarray of shape (n_samples,)
+        a, the weights of the training rows in w.
+    y, cost : ndarray of shape (n_samples,)
+        The ranks and costs that this is the solution for.
+    beta : ndarray of shape (n_samples, n_thresholds)
+        The dual variables, where the solver has them.
+    n_iter : int
+        Steps taken so far.
+    violation : float
+        Largest violation of the optimality conditions, or the relative gradient.
+    converged : bool
+        Whether `violation` is within the tolerance.
+    """
+
+    h: Array
+    thresholds: Array
+    objective: float
+    coefficients: Array
+    y: Ranks
+    cost: Array
+    beta: Array | None = None
+    n_iter: int = 0
+    violation: float = np.inf
+    converged: bool = False
+
+
+def beside(y: Ranks, n_thresholds: int) -> NDArray[np.bool_]:
+    """T(i) of SVOR-EXC: the two thresholds beside each row's rank."""
+    k, rank = np.arange(n_thresholds), np.asarray(y)[:, None]
+    return (k == rank) | (k == rank - 1)
+
+
+def objective(
+    loss: Loss, y: Ranks, cost: Array, h: Array, a: Array, t: Array, coupling: str = "reduction"
+) -> float:
+    """Equation 4: 1/2 |w|^2 + 1/2 R(t) + sum_i C_i sum_k loss(s_ik (h_i - t_k)).
+
+    With the coupling "reduction", R(t) = sum_k (t_k - mean t)^2, which is |theta|^2 at its least over b.
+    """
+    values = loss.value(signs(y, len(t)) * (h[:, None] - t))
+    if coupling == "explicit":
+        values = values * beside(y, len(t))
+    spread = float(np.sum((t - t.mean()) ** 2)) if coupling == "reduction" else 0.0
+    return 0.5 * float(a @ h) + 0.5 * spread + float(cost @ values.sum(axis=1))

@@ -1,0 +1,261 @@
+"""Algorithms 1 and 2: pseudo-labels for unlabelled rows, improved by swapping and retraining.
+
+Nothing here knows a loss or a kernel. Whoever can train a threshold model for given ranks and costs, and say what a
+change of sides at a threshold gains, is a `Trainer`.
+"""
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.reduction import UNLABELED, Ranks
+
+Array = NDArray[np.float64]
+Swaps = int | str
+
+FINEST = 1e-4  # how far below `tol` a training may be refined to make a swap's gain visible, as a factor
+
+
+class Fit(Protocol):
+    """A trained threshold model."""
+
+    @property
+    def h(self) -> Array: ...
+
+    @property
+    def thresholds(self) -> Array: ...
+
+    @property
+    def objective(self) -> float: ...
+
+    @property
+    def n_iter(self) -> int: ...
+
+
+class Trainer(Protocol):
+    """Trains threshold models on one set of rows."""
+
+    def train(self, y: Ranks, cost: Array, warm: Any | None, precision: float) -> Any:
+        """Solve (4) with y fixed, to `precision` times the usual tolerance; return a `Fit`."""
+
+    def gain(self, d: Array) -> Array:
+        """How much the loss of a row falls when it changes sides at a threshold it lies d on the wrong side of."""
+
+
+@dataclass
+class Transduction:
+    """What Algorithm 1 found.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,)
+        Given and pseudo ranks.
+    fit : Fit
+        The last training.
+    initial : ndarray of shape (n_samples,)
+        The ranks of Algorithm 2, before any swap.
+    history : list of dict
+        One record per training: ``C2``, ``objective``, the ``swaps`` made after it, and its solver steps ``n_iter``.
+    """
+
+    y: Ranks
+    fit: Any
+    initial: Ranks
+    history: list[dict[str, float]] = field(default_factory=list)
+
+
+def c2_schedule(C1: float, start: float, factor: float, end: float | None) -> Iterator[float]:
+    """Lines 5, 6 and 17 of Algorithm 1: the values of C2.
+
+    Examples
+    --------
+    >>> list(c2_schedule(1.0, 0.25, 2.0, None))
+    [0.25, 0.5]
+    >>> list(c2_schedule(1.0, 0.25, 2.0, 0.3))
+    [0.25, 0.3]
+    """
+    C2 = start
+    while C2 < (C1 if end is None else end):
+        yield C2
+        C2 *= factor
+    if end is not None:
+        yield end
+
+
+def class_counts(ratio: Array, n_rows: int) -> NDArray[np.int64]:
+    """How many of `n_rows` rows each class gets: the ratio to rounding, by largest remainders.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> class_counts(np.array([0.5, 0.25, 0.25]), 5)
+    array([3, 1, 1])
+    """
+    exact = np.asarray(ratio) / np.sum(ratio) * n_rows
+    counts = np.floor(exact).astype(np.int64)
+    # Remainders are rounded so that equal shares are not told apart by their last bit.
+    largest = np.argsort(-np.round(exact - counts, 9), kind="stable")
+    counts[largest[: n_rows - counts.sum()]] += 1
+    return counts
+
+
+def initial_labels(h: Array, counts: NDArray[np.int64]) -> Ranks:
+    """Algorithm 2, lines 7 to 11: sort by projection and hand out the ranks in the given numbers.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> initial_labels(np.array([0.3, -1.0, 2.0]), np.array([1, 2]))
+    array([1, 0, 1])
+    """
+    y = np.empty(len(h), dtype=np.int64)
+    y[np.argsort(h, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
+    return y
+
+
+def transduce(
+    trainer: Trainer,
+    y: Ranks,
+    weight: Array,
+    C1: float,
+    schedule: list[float],
+    counts: Callable[[Fit], NDArray[np.int64]],
+    swaps: Swaps = "single",
+    on_training: Callable[[dict[str, float], Any], bool] | None = None,
+) -> Transduction:
+    """Algorithm 1.
+
+    Parameters
+    ----------
+    trainer : Trainer
+        Solves (4) for fixed ranks.
+    y : ndarray of shape (n_samples,)
+        Ranks, `UNLABELED` where there is none.
+    weight : ndarray of shape (n_samples,)
+        Factor of each row's cost.
+    C1 : float
+        Cost of labelled rows.
+    schedule : list of float
+        Ascending values of C2, the cost of unlabelled rows.
+    counts : callable
+        Class counts of the pseudo-labels, given the supervised fit.
+    swaps : {"single", "all", "optimal"} or int
+        Pairs per class boundary and training, or the exact step.
+    on_training : callable, optional
+        Called with each new record of the history and the fit; a true answer ends the search there.
+    """
+    unlabeled = y == UNLABELED
+    y = y.copy()
+    supervised = trainer.train(y, np.where(unlabeled, 0.0, C1 * weight), None, 1.0)  # Algorithm 2, line 5
+    result = Transduction(y, supervised, y)
+    stop = _record(result, 0.0, on_training)
+    if not unlabeled.any():
+        return result
+    y[unlabeled] = initial_labels(result.fit.h[unlabeled], counts(result.fit))  # line 4
+    result.initial = y.copy()
+    for C2 in schedule:  # lines 5, 6 and 17
+        if stop:
+            break
+        cost = np.where(unlabeled, C2, C1) * weight
+        result.fit = trainer.train(y, cost, result.fit, 1.0)  # line 8
+        stop = _record(result, C2, on_training)
+        while not stop:
+            swapped, n_swaps = exchange_labels(result.fit, y, unlabeled, weight, trainer.gain, swaps)  # lines 9 to 15
+            fit = _retrain(trainer, swapped, cost, result.fit) if n_swaps else None  # line 8
+            if fit is None:
+                break  # line 16
+            y[:] = swapped
+            result.fit = fit
+            result.history[-1]["swaps"] = n_swaps
+            stop = _record(result, C2, on_training)
+    return result
+
+
+def exchange_labels(
+    fit: Fit,
+    y: Ranks,
+    unlabeled: NDArray[np.bool_],
+    weight: Array,
+    gain: Callable[[Array], Array],
+    swaps: Swaps,
+) -> tuple[Ranks, int]:
+    """New pseudo-labels with the same class counts and a smaller loss at the fit's (h, t), and the pairs exchanged.
+
+    Lines 9 to 15 of Algorithm 1, or with ``swaps="optimal"`` the labels of least loss: see `optimal_labels`. An
+    exchange whose measured gain is not positive is not made.
+    """
+    new = y.copy()
+    if swaps == "optimal":
+        new[unlabeled] = optimal_labels(fit.h[unlabeled], y[unlabeled])
+        if labeling_gain(fit, y, new, weight, gain) <= 0:
+            return y, 0
+        crossings = np.maximum(new - y, 0).sum()
+        return new, int(crossings)
+    pairs = {"single": 1, "all": len(y)}.get(swaps, swaps)  # type: ignore[call-overload]
+    n_swaps = 0
+    for k, t in enumerate(fit.thresholds):  # line 9
+        # Condition (5): labelled k but above t_k, labelled k + 1 but not above it.
+        high = _by_gain(np.flatnonzero(unlabeled & (new == k) & (fit.h > t)), fit.h - t, weight, gain)
+        low = _by_gain(np.flatnonzero(unlabeled & (new == k + 1) & (fit.h <= t)), t - fit.h, weight, gain)
+        n = min(len(high), len(low), pairs)
+        new[high[:n]], new[low[:n]] = k + 1, k  # lines 12 and 13
+        n_swaps += n
+    return new, n_swaps
+
+
+def optimal_labels(h: Array, y: Ranks) -> Ranks:
+    """The labels of least loss with the class counts of y: sort by h and hand out the ranks.
+
+    Rows of equal h keep the order of their labels, so that equal rows never exchange labels back and forth.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> optimal_labels(np.array([0.5, 0.1, 0.1]), np.array([0, 1, 0]))
+    array([1, 0, 0])
+    """
+    new = np.empty_like(y)
+    new[np.lexsort((y, h))] = np.sort(y)
+    return new
+
+
+def labeling_gain(fit: Fit, old: Ranks, new: Ranks, weight: Array, gain: Callable[[Array], Array]) -> float:
+    """How much the loss at the fit's (h, t) falls when the ranks change from old to new, in units of C2."""
+    total = 0.0
+    for k, t in enumerate(fit.thresholds):
+        up = np.flatnonzero((old <= k) & (new > k))
+        down = np.flatnonzero((old > k) & (new <= k))
+        total += float(weight[up] @ gain(fit.h[up] - t)) + float(weight[down] @ gain(t - fit.h[down]))
+    return total
+
+
+def _by_gain(rows: NDArray[np.int64], d: Array, weight: Array, gain: Callable[[Array], Array]) -> NDArray[np.int64]:
+    """Rows with the largest decrease first (line 11), ties by the larger violation."""
+    return rows[np.lexsort((-d[rows], -weight[rows] * gain(d[rows])))]
+
+
+def _retrain(trainer: Trainer, y: Ranks, cost: Array, last: Any) -> Any | None:
+    """Train on swapped labels; the objective must fall, as Proposition 2 promises.
+
+    The solver's tolerance can hide a small gain, so the training is refined until it shows. If it never does, the gain
+    is below what can be measured: None, and the swap is not made. So the search always ends.
+    """
+    fit, precision = last, 1.0
+    while precision >= FINEST:
+        fit = trainer.train(y, cost, fit, precision)
+        if fit.objective < last.objective:
+            return fit
+        precision *= 0.1
+    return None
+
+
+def _record(
+    result: Transduction, C2: float, on_training: Callable[[dict[str, float], Any], bool] | None
+) -> bool:
+    fit = result.fit
+    record = {"C2": C2, "objective": fit.objective, "swaps": 0, "n_iter": fit.n_iter}
+    result.history.append(record)
+    return bool(on_training(record, fit)) if on_training is not None else False

@@ -1,0 +1,233 @@
+"""What all estimators promise."""
+
+import numpy as np
+import pandas as pd
+import pytest
+import scipy.sparse as sp
+from problems import hide, ordinal_problem
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tordinal import MTSVM, REDSVM, SVOR, TOR
+from tordinal.losses import LOSSES
+
+SUPERVISED = [REDSVM(), SVOR(), SVOR(constraints="explicit")]
+TRANSDUCTIVE = [TOR(), MTSVM()]
+EVERY = SUPERVISED + TRANSDUCTIVE
+names = pytest.mark.parametrize("model", EVERY, ids=str)
+
+
+def minus_one_marks_unlabelled_rows(estimator):
+    if isinstance(estimator, (TOR, MTSVM)):
+        return {"check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows"}
+    return {}
+
+
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks set max_iter=1
+@parametrize_with_checks(EVERY, expected_failed_checks=minus_one_marks_unlabelled_rows)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def fresh(model, **params):
+    return type(model)(**{**model.get_params(), **params})
+
+
+@names
+@pytest.mark.parametrize("kernel", ["linear", "perceptron", "rbf", "poly", "laplacian", "precomputed", "callable"])
+@pytest.mark.parametrize("kind", ["dense", "csr", "float32"])
+def test_every_kernel_and_kind_of_input(model, kernel, kind):
+    X, y = ordinal_problem(40, 3)
+    X = X.astype(np.float32) if kind == "float32" else X
+    if kernel == "precomputed":
+        if kind == "csr":
+            pytest.skip("a Gram matrix is dense")
+        X = X @ X.T
+    elif kind == "csr":
+        X = sp.csr_array(X)
+    kernel = (lambda A, B: np.asarray((A @ B.T).toarray() if sp.issparse(A) else A @ B.T)) if kernel == "callable" else kernel
+    target = hide(y, 15) if isinstance(model, (TOR, MTSVM)) else y
+    fitted = fresh(model, kernel=kernel).fit(X, target)
+    predicted = fitted.predict(X)
+    assert predicted.shape == (40,)
+    assert set(predicted) <= {0, 1, 2}
+    assert np.mean(predicted == y) > 0.4
+    again = fresh(model, kernel=kernel).fit(X, target)
+    np.testing.assert_array_equal(fitted.dual_coef_, again.dual_coef_)  # same input, same output, bit for bit
+
+
+@names
+def test_sparse_and_dense_linear_models_agree(model):
+    X, y = ordinal_problem(50, 4)
+    X[np.abs(X) < 0.5] = 0.0
+    X[7] = 0.0  # an empty row
+    target = hide(y, 20) if isinstance(model, (TOR, MTSVM)) else y
+    dense, sparse = fresh(model).fit(X, target), fresh(model).fit(sp.csr_array(X), target)
+    np.testing.assert_allclose(dense.decision_function(X), sparse.decision_function(X), atol=5e-3)
+
+
+@names
+def test_labels_keep_their_type_and_order(model):
+    X, y = ordinal_problem(40, 3)
+    words = np.array(["poor", "fair", "good"])
+    series = pd.Series(pd.Categorical(words[y], categories=words, ordered=True))
+    fitted = fresh(model).fit(X, series)
+    assert fitted.classes_.tolist() == words.tolist()
+    by_classes = fresh(model, classes=words.tolist()).fit(X, words[y])
+    np.testing.assert_array_equal(fitted.predict(X), by_classes.predict(X))
+    assert set(fitted.predict(X)) <= set(words)
+    numbers = fresh(model).fit(X, y)
+    np.testing.assert_array_equal(words[numbers.predict(X)], fitted.predict(X))
+
+
+@names
+def test_data_frames_give_feature_names(model):
+    X, y = ordinal_problem(30, 3)
+    frame = pd.DataFrame(X, columns=list("abc"))
+    fitted = fresh(model).fit(frame, y)
+    assert fitted.feature_names_in_.tolist() == ["a", "b", "c"]
+    np.testing.assert_array_equal(fitted.predict(frame), fresh(model).fit(X, y).predict(X))
+
+
+@pytest.mark.parametrize("model", [m for m in EVERY if not isinstance(m, MTSVM)], ids=str)
+def test_decision_function_predict_and_projection_agree(model):
+    X, y = ordinal_problem(60, 4)
+    fitted = fresh(model, kernel="rbf").fit(X, y)
+    h, depth = fitted.predict_projection(X), fitted.decision_function(X)
+    assert depth.shape == (60, 4)
+    np.testing.assert_array_equal(fitted.predict(X), fitted.classes_[depth.argmax(axis=1)])
+    np.testing.assert_allclose(-depth[:, 0], h - fitted.thresholds_[0])
+    assert np.all(np.diff(fitted.thresholds_) >= 0)
+
+
+@names
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"C": -1.0}, "'C' parameter"),
+        ({"C": 0.0}, "'C' parameter"),
+        ({"kernel": "cosine"}, "'kernel' parameter"),
+        ({"gamma": -2.0}, "'gamma' parameter"),
+        ({"tol": 0.0}, "'tol' parameter"),
+        ({"cache_size": 0}, "'cache_size' parameter"),
+    ],
+)
+def test_bad_parameters_are_named(model, change, message):
+    X, y = ordinal_problem(20, 3)
+    with pytest.raises(ValueError, match=message):
+        fresh(model, **change).fit(X, y)
+
+
+@names
+@pytest.mark.parametrize(
+    ("spoil", "message"),
+    [
+        (lambda X, y: (np.where(X == X[3, 1], np.nan, X), y), "X contains NaN"),
+        (lambda X, y: (np.where(X == X[3, 1], np.inf, X), y), "X contains infinity"),
+        (lambda X, y: (X, y[:-1]), "20 rows but y has 19 labels"),
+        (lambda X, y: (X, np.zeros(20, int)), "only one class"),
+        (lambda X, y: (X, None), "requires y"),
+        (lambda X, y: (X, X[:, 0]), "Unknown label type: continuous"),
+    ],
+)
+def test_bad_input_is_refused_with_its_own_message(model, spoil, message):
+    X, y = spoil(*ordinal_problem(20, 3))
+    with pytest.raises(ValueError, match=message):
+        fresh(model).fit(X, y)
+
+
+@names
+def test_a_label_outside_classes_and_a_bad_gram_matrix_are_refused(model):
+    X, y = ordinal_problem(20, 3)
+    with pytest.raises(ValueError, match="label 2 is not among"):
+        fresh(model, classes=[0, 1]).fit(X, y)
+    with pytest.raises(ValueError, match="square matrix"):
+        fresh(model, kernel="precomputed").fit(X, y)
+
+
+@pytest.mark.parametrize("model", SUPERVISED, ids=str)
+@pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
+def test_supervised_models_refuse_missing_labels_and_know_minus_one(model, missing):
+    X, y = ordinal_problem(20, 3)
+    labels = y.astype(object)
+    labels[4] = missing
+    with pytest.raises(ValueError, match="use TOR"):
+        fresh(model).fit(X, labels)
+    assert fresh(model).fit(X, y - 1).classes_.tolist() == [-1, 0, 1]
+
+
+@pytest.mark.parametrize("model", TRANSDUCTIVE, ids=str)
+def test_transductive_models_refuse_a_target_without_labels(model):
+    X, _ = ordinal_problem(20, 3)
+    with pytest.raises(ValueError, match="no row is labelled"):
+        fresh(model).fit(X, np.full(20, -1))
+
+
+@names
+def test_stopping_early_warns_and_leaves_a_usable_model(model):
+    X, y = ordinal_problem(60, 3)
+    with pytest.warns(ConvergenceWarning, match="max_iter=2"):
+        fitted = fresh(model, max_iter=2, C=100.0).fit(X, y)
+    assert fitted.predict(X).shape == (60,)
+
+
+@pytest.mark.parametrize("model", [REDSVM(), TOR(), MTSVM()], ids=str)
+@pytest.mark.parametrize("loss", sorted(LOSSES))
+def test_every_loss_fits(model, loss):
+    X, y = ordinal_problem(50, 3)
+    target = y if isinstance(model, REDSVM) else hide(y, 15)
+    fitted = fresh(model, loss=loss, kernel="perceptron").fit(X, target)
+    assert np.mean(fitted.predict(X) == y) > 0.5
+
+
+def test_a_loss_of_ones_own():
+    class Cubic:
+        """max(0, 1 - g)^3."""
+
+        def value(self, g):
+            return np.maximum(0, 1 - g) ** 3
+
+        def slope(self, g):
+            return -3 * np.maximum(0, 1 - g) ** 2
+
+        def curvature(self, g):
+            return 6 * np.maximum(0, 1 - g)
+
+    X, y = ordinal_problem(50, 3)
+    for model in (REDSVM(loss=Cubic()), TOR(loss=Cubic())):
+        assert np.mean(model.fit(X, y).predict(X) == y) > 0.5
+
+
+@pytest.mark.parametrize("model", EVERY, ids=str)
+def test_callbacks_see_the_levels(model):
+    callback = pytest.importorskip("sklearn.callback", reason="this scikit-learn has no callbacks")
+
+    class Counter:
+        def __init__(self):
+            self.began, self.ended = [], []
+
+        def setup(self, estimator, context):
+            pass
+
+        def teardown(self, estimator, context):
+            pass
+
+        def on_fit_task_begin(self, estimator, context):
+            self.began.append(context.task_name)
+
+        def on_fit_task_end(self, estimator, context):
+            self.ended.append(context.task_name)
+
+    assert callback.FitCallback
+    X, y = ordinal_problem(30, 3)
+    counter = Counter()
+    target = hide(y, 12) if isinstance(model, (TOR, MTSVM)) else y
+    fresh(model).set_callbacks(counter).fit(X, target)
+    assert len(counter.began) == len(counter.ended) >= 2
+
+
+@names
+def test_verbose_prints_progress(model, capsys):
+    X, y = ordinal_problem(30, 3)
+    fresh(model, verbose=1).fit(X, y)
+    assert f"[{type(model).__name__}]" in capsys.readouterr().out

@@ -1,0 +1,79 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from problems import ordinal_problem
+from scipy.optimize import approx_fprime
+
+from tordinal.kernels import Gram, Kernel
+from tordinal.losses import Logistic, Square, SquaredHinge
+from tordinal.reduction import signs
+from tordinal.solvers import Newton, newton
+from tordinal.solvers.solution import objective
+
+LOSSES = [SquaredHinge(), Logistic(), Square()]
+
+
+def make(loss, kernel="perceptron", n=50, seed=0):
+    X, y = ordinal_problem(n, 4, seed=seed)
+    return Newton(Gram(Kernel(kernel, 0.3), X, 100), loss), y
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "perceptron"])
+def test_the_gradient_vanishes_at_the_solution(loss, kernel):
+    solver, y = make(loss, kernel)
+    cost = np.random.default_rng(0).uniform(0.1, 3.0, len(y))
+    solution = solver.solve(y, cost, 3, tol=1e-8)
+    assert solution.converged
+    assert abs(solution.coefficients.sum()) < 1e-8
+    K = solver.gram.rows
+    np.testing.assert_allclose(solution.h, K @ solution.coefficients, atol=1e-7)
+    centre = np.eye(len(y)) - 1 / len(y)
+
+    def value(v):
+        a = centre @ v[: len(y)]
+        return objective(loss, y, cost, K @ a, a, v[len(y) :])
+
+    at = np.concatenate([solution.coefficients, solution.thresholds])
+    assert solution.objective == pytest.approx(value(at), rel=1e-10)
+    assert np.abs(approx_fprime(at, value, 1e-7)).max() < 1e-3 * max(1.0, value(at))
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@given(seed=st.integers(0, 500), factor=st.sampled_from([0.5, 2.0]), flips=st.integers(0, 8))
+def test_warm_and_cold_starts_reach_the_same_objective(loss, seed, factor, flips):
+    solver, y = make(loss, seed=seed)
+    rng = np.random.default_rng(seed)
+    cost = rng.choice([0.01, 1.0], len(y))
+    warm = solver.solve(y, cost, 3)
+    new_y = y.copy()
+    new_y[rng.choice(len(y), flips, replace=False)] = rng.integers(0, 4, flips)
+    hot = solver.solve(new_y, factor * cost, 3, warm=warm)
+    cold = solver.solve(new_y, factor * cost, 3)
+    assert hot.objective == pytest.approx(cold.objective, rel=1e-5)
+
+
+def test_the_thresholds_of_the_square_loss_have_a_closed_form():
+    """At fixed h, t_k solves a linear equation."""
+    solver, y = make(Square())
+    solution = solver.solve(y, np.ones(len(y)), 3, tol=1e-9)
+    t, h, s = solution.thresholds, solution.h, signs(y, 3)
+    pull = (2.0 * (h[:, None] - t - s)).sum(axis=0)  # derivative of the loss with respect to -t_k
+    np.testing.assert_allclose(pull, t - t.mean(), atol=1e-6)
+
+
+def test_the_low_rank_factor_approximates_the_centred_matrix():
+    solver, _ = make(Square(), n=40)
+    L, pivots = newton.pivoted_cholesky(solver.gram, 40)
+    J = np.eye(40) - 1 / 40
+    np.testing.assert_allclose(L @ L.T, J @ solver.gram.rows @ J, atol=1e-6)
+    assert len(set(pivots.tolist())) == len(pivots)
+    assert np.allclose(np.triu(L[pivots], 1), 0, atol=1e-8)
+
+
+def test_max_iter_holds():
+    solver, y = make(SquaredHinge())
+    solution = solver.solve(y, np.full(len(y), 1e4), 3, max_iter=3)
+    assert not solution.converged
+    assert np.isfinite(solution.objective)

@@ -1,0 +1,104 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tordinal.losses import LOSSES, Hinge, check_loss, swap_gain
+from tordinal.reduction import ranks, signs
+
+NAMES = sorted(LOSSES)
+finite = st.floats(-20, 20)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(a=st.floats(1e-6, 30))
+def test_definition_3_wrong_side_costs_more(name, a):
+    loss = LOSSES[name]()
+    wrong, right = loss.value(np.array([-a, a]))
+    assert wrong > right
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_slope_and_curvature_match_finite_differences(name):
+    loss, eps = LOSSES[name](), 1e-6
+    g = np.random.default_rng(0).uniform(-4, 4, 200)
+    g = g[np.abs(g - 1) > 1e-3]  # away from the kink
+    np.testing.assert_allclose(loss.slope(g), (loss.value(g + eps) - loss.value(g - eps)) / (2 * eps), atol=1e-6)
+    if hasattr(loss, "curvature"):
+        np.testing.assert_allclose(loss.curvature(g), (loss.slope(g + eps) - loss.slope(g - eps)) / (2 * eps), atol=1e-6)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(st.lists(finite, min_size=1, max_size=6, unique=True), finite, st.data())
+def test_proposition_4_superimposed_losses_satisfy_definition_1(name, thresholds, h, data):
+    """Between neighbouring classes, the one nearer to the prediction has the smaller loss."""
+    loss, t = LOSSES[name](), np.sort(thresholds)
+    m = len(t)
+    lower = data.draw(st.integers(0, m - 1))
+    predicted = int(ranks([h], t)[0])
+
+    def ordinal_loss(y):
+        return float(loss.value(signs(np.array([y]), m)[0] * (h - t)).sum())
+
+    distance = abs(h - t[lower])
+    if distance < 1e-6:
+        return
+    if predicted < lower + 1:
+        assert ordinal_loss(lower) < ordinal_loss(lower + 1)
+    if predicted > lower:
+        assert ordinal_loss(lower) > ordinal_loss(lower + 1)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@given(a=finite, b=finite)
+def test_swap_gain_never_falls_with_the_distance(name, a, b):
+    """This monotonicity makes the optimal labels a sort."""
+    gain = swap_gain(LOSSES[name](), np.sort([a, b]))
+    assert gain[1] >= gain[0] - 1e-9
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_known_losses_pass_the_check(name):
+    assert type(check_loss(LOSSES[name]())) is LOSSES[name]
+
+
+def test_a_loss_that_breaks_definition_3_is_refused_with_the_place():
+    class Flat(Hinge):
+        box = None
+
+        def value(self, g):
+            return np.where(np.abs(g) < 2, np.maximum(0, 1 - g), 1.0)
+
+        def curvature(self, g):
+            return np.zeros_like(g)
+
+    with pytest.raises(ValueError, match=r"first property of Definition 3.*at a = 2"):
+        check_loss(Flat())
+
+
+def test_a_loss_that_is_not_convex_or_not_finite_is_refused():
+    class Ramp:
+        def value(self, g):
+            return 1 / (1 + np.exp(g))
+
+        def slope(self, g):
+            return -np.exp(g) / (1 + np.exp(g)) ** 2
+
+        def curvature(self, g):
+            return g
+
+    class Infinite(Ramp):
+        def value(self, g):
+            return np.where(g < -10, np.inf, -g)
+
+    with pytest.raises(ValueError, match="convex"):
+        check_loss(Ramp())
+    with pytest.raises(ValueError, match="finite"):
+        check_loss(Infinite())
+
+
+def test_an_object_without_the_methods_is_refused():
+    with pytest.raises(TypeError, match="no slope and no curvature"):
+        check_loss(type("Half", (), {"value": lambda self, g: g})())
+    with pytest.raises(ValueError, match="'hinge'"):
+        check_loss("huber")
