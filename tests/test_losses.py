@@ -25,7 +25,9 @@ def test_slope_and_curvature_match_finite_differences(name):
     g = g[np.abs(g - 1) > 1e-3]  # away from the kink
     np.testing.assert_allclose(loss.slope(g), (loss.value(g + eps) - loss.value(g - eps)) / (2 * eps), atol=1e-6)
     if hasattr(loss, "curvature"):
-        np.testing.assert_allclose(loss.curvature(g), (loss.slope(g + eps) - loss.slope(g - eps)) / (2 * eps), atol=1e-6)
+        np.testing.assert_allclose(
+            loss.curvature(g), (loss.slope(g + eps) - loss.slope(g - eps)) / (2 * eps), atol=1e-6
+        )
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -150,7 +150,7 @@ def _sorted_csr(X: Matrix) -> Any:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _direct_distances(A, BT, out):  # type: ignore[no-untyped-def]
+def _direct_distances(A, BT, out):
     for i in range(A.shape[0]):
         row = out[i]
         row[:] = 0.0
@@ -162,7 +162,7 @@ def _direct_distances(A, BT, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _direct_manhattan(A, BT, out):  # type: ignore[no-untyped-def]
+def _direct_manhattan(A, BT, out):
     for i in range(A.shape[0]):
         row = out[i]
         row[:] = 0.0
@@ -173,7 +173,7 @@ def _direct_manhattan(A, BT, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _mend_dense(squared, a, b, A, B, share):  # type: ignore[no-untyped-def]
+def _mend_dense(squared, a, b, A, B, share):
     for i in range(squared.shape[0]):
         for j in range(squared.shape[1]):
             if squared[i, j] < share * (a[i] + b[j]):
@@ -185,7 +185,7 @@ def _mend_dense(squared, a, b, A, B, share):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def _mend_sparse(squared, a, b, A, A_col, A_ptr, B, B_col, B_ptr, share):  # type: ignore[no-untyped-def]
+def _mend_sparse(squared, a, b, A, A_col, A_ptr, B, B_col, B_ptr, share):
     for i in range(squared.shape[0]):
         for j in range(squared.shape[1]):
             if squared[i, j] < share * (a[i] + b[j]):
@@ -351,7 +351,7 @@ class Gram:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _row_products(rows, v, out):  # type: ignore[no-untyped-def]
+def _row_products(rows, v, out):
     for i in range(rows.shape[0]):
         row, total = rows[i], 0.0
         for j in range(row.shape[0]):

@@ -147,7 +147,9 @@ def check_loss(loss: object) -> Loss:
     a = np.concatenate([np.linspace(0.01, 4.0, 400), np.geomspace(4.0, 50.0, 50)])
     values = np.asarray(loss.value(np.concatenate([-a, a])), dtype=np.float64)
     if not np.isfinite(values).all():
-        raise ValueError(f"loss={loss!r} must be finite, but is not at the margin {np.r_[-a, a][~np.isfinite(values)][0]:g}")
+        raise ValueError(
+            f"loss={loss!r} must be finite, but is not at the margin {np.r_[-a, a][~np.isfinite(values)][0]:g}"
+        )
     wrong, right = np.split(values, 2)
     if (broken := wrong <= right).any():
         where = a[broken][0]

@@ -78,7 +78,7 @@ def c2_schedule(C1: float, start: float, factor: float, end: float | None) -> It
     [0.25, 0.3]
     """
     C2 = start
-    while C2 < (C1 if end is None else end):
+    while (C1 if end is None else end) > C2:
         yield C2
         C2 *= factor
     if end is not None:
@@ -194,7 +194,7 @@ def exchange_labels(
             return y, 0
         crossings = np.maximum(new - y, 0).sum()
         return new, int(crossings)
-    pairs = {"single": 1, "all": len(y)}.get(swaps, swaps)  # type: ignore[call-overload]
+    pairs = {"single": 1, "all": len(y)}[swaps] if isinstance(swaps, str) else swaps
     n_swaps = 0
     for k, t in enumerate(fit.thresholds):  # line 9
         # Condition (5): labelled k but above t_k, labelled k + 1 but not above it.
@@ -252,9 +252,7 @@ def _retrain(trainer: Trainer, y: Ranks, cost: Array, last: Any) -> Any | None:
     return None
 
 
-def _record(
-    result: Transduction, C2: float, on_training: Callable[[dict[str, float], Any], bool] | None
-) -> bool:
+def _record(result: Transduction, C2: float, on_training: Callable[[dict[str, float], Any], bool] | None) -> bool:
     fit = result.fit
     record = {"C2": C2, "objective": fit.objective, "swaps": 0, "n_iter": fit.n_iter}
     result.history.append(record)

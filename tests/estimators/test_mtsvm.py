@@ -31,7 +31,10 @@ def test_the_largest_decision_value_wins():
     hidden = hide(y, 20)
     model = MTSVM(kernel="rbf").fit(X, hidden)
     unlabeled = hidden == -1
-    np.testing.assert_array_equal(model.transduction_[unlabeled], model.predict(X)[unlabeled])
+    first, second = np.sort(model.decision_function(X), axis=1).T[[-1, -2]]
+    clear = unlabeled & (first - second > 1e-6)  # two margins of exactly -1 tie, to rounding
+    assert clear.sum() > 40
+    np.testing.assert_array_equal(model.transduction_[clear], model.predict(X)[clear])
     np.testing.assert_array_equal(model.predict(X), model.decision_function(X).argmax(axis=1))
 
 
@@ -42,4 +45,4 @@ def test_results_do_not_depend_on_n_jobs(cache_size):
     one = MTSVM(kernel="perceptron", cache_size=cache_size, n_jobs=1).fit(X, hidden)
     two = MTSVM(kernel="perceptron", cache_size=cache_size, n_jobs=2).fit(X, hidden)
     np.testing.assert_array_equal(one.transduction_, two.transduction_)
-    np.testing.assert_array_equal(one.dual_coef_, two.dual_coef_)
+    np.testing.assert_allclose(one.dual_coef_, two.dual_coef_, atol=1e-10)

@@ -39,8 +39,8 @@ def test_promises_of_algorithm_1(seed, kernel, loss, C, swaps):
 def test_swaps_happen_and_help_on_data_with_clusters():
     from tordinal.datasets import make_ordinal_clusters
 
-    X, y = make_ordinal_clusters(400, p=0.1, random_state=0)
-    hidden = np.where(np.arange(400) < 60, y, -1)
+    X, y = make_ordinal_clusters(1200, p=0.1, random_state=0)
+    hidden = np.where(np.arange(1200) < 100, y, -1)
     model = TOR().fit(X, hidden)
     assert sum(record["swaps"] for record in model.history_) > 10
     unlabeled = hidden == -1
@@ -141,7 +141,15 @@ def test_lev_ends(shared_data):
 @pytest.mark.parametrize("kernel", ["linear", "perceptron"])
 @pytest.mark.parametrize(
     "case",
-    ["constant feature", "two classes", "twenty classes", "huge C", "one label per class", "huge features", "one unlabelled"],
+    [
+        "constant feature",
+        "two classes",
+        "twenty classes",
+        "huge C",
+        "one label per class",
+        "huge features",
+        "one unlabelled",
+    ],
 )
 def test_hard_cases(case, kernel):
     n_classes = {"two classes": 2, "twenty classes": 20}.get(case, 4)

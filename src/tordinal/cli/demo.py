@@ -40,7 +40,10 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
     with Progress(*columns, console=console, transient=True) as progress:
         task = progress.add_task("compiling (once; kept on disk)")
         REDSVM(kernel="perceptron").fit(X[:20], grade[:20])
-        for name, model, rows in (("RED-SVM", REDSVM(kernel="perceptron"), kept), ("TOR", TOR(kernel="perceptron"), kept | ~kept)):
+        for name, model, rows in (
+            ("RED-SVM", REDSVM(kernel="perceptron"), kept),
+            ("TOR", TOR(kernel="perceptron"), kept | ~kept),
+        ):
             progress.update(task, description=f"grading with {name}")
             start = time.perf_counter()
             model.fit(X[rows], y[rows])

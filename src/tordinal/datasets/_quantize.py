@@ -25,14 +25,16 @@ def quantize(target: ArrayLike, n_ranks: int = 5) -> NDArray[np.int64]:
     Examples
     --------
     >>> quantize([0.0, 0.0, 0.0, 1.0, 2.0, 7.0], n_ranks=3)
-    array([1, 1, 1, 2, 2, 3])
+    array([1, 1, 1, 2, 3, 3])
     """
     values = np.asarray(target, dtype=np.float64)
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ValueError("target must be a list of finite numbers")
     distinct, counts = np.unique(values, return_counts=True)
     if n_ranks < 2 or len(distinct) < n_ranks:
-        raise ValueError(f"n_ranks={n_ranks} must be at least 2 and at most {len(distinct)}, the distinct values of target")
+        raise ValueError(
+            f"n_ranks={n_ranks} must be at least 2 and at most {len(distinct)}, the distinct values of target"
+        )
     below = np.cumsum(counts)[:-1]  # rows below a cut after each distinct value but the last
     cuts: list[int] = []
     for k in range(1, n_ranks):

@@ -47,7 +47,9 @@ def make_ordinal_clusters(
     ((100, 14000), [1, 2, 3, 4, 5])
     """
     if n_samples < 1 or n_classes < 2 or not 0 <= p <= 1 / DENSITY:
-        raise ValueError(f"n_samples={n_samples} and n_classes={n_classes} must be at least 1 and 2, and p={p} not negative")
+        raise ValueError(
+            f"n_samples={n_samples} and n_classes={n_classes} must be at least 1 and 2, and p={p} not negative"
+        )
     rng = check_random_state(random_state)
     y = rng.randint(1, n_classes + 1, size=n_samples)
     n_features = FEATURES_PER_CLASS * (n_classes + 2)

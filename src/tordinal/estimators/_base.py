@@ -62,7 +62,7 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _read(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None) -> tuple[Matrix, Ranks, Array]:
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Matrix, Ranks, Array]:
         """Check the input; return X, the ranks (and set `classes_`) and the weight of each row."""
         if y is None:
             raise ValueError(
@@ -72,9 +72,9 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
         if not hasattr(y, "dtype") or getattr(y, "ndim", 1) != 1:
             y = column_or_1d(np.asarray(y) if hasattr(y, "dtype") else np.array(y), warn=True)
-        if len(y) != X.shape[0]:  # type: ignore[arg-type]
+        if len(y) != X.shape[0]:
             raise ValueError(
-                f"X has {X.shape[0]} rows but y has {len(y)} labels: inconsistent numbers of samples. "  # type: ignore[arg-type]
+                f"X has {X.shape[0]} rows but y has {len(y)} labels: inconsistent numbers of samples. "
                 "Pass one label per row."
             )
         if self.kernel == "precomputed" and X.shape[0] != X.shape[1]:
@@ -113,7 +113,7 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.coef_ = np.asarray((self.support_vectors_.T @ self.dual_coef_.T).T, dtype=np.float64)
         return self.coef_ @ X.mean(axis=0, dtype=np.float64) if not sp.issparse(X) else 0.0
 
-    def _project(self, X: ArrayLike) -> Array:
+    def _project(self, X: Any) -> Array:
         """Projections of rows, before any threshold: shape (n_samples,), or one column per projection."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)

@@ -12,6 +12,9 @@ except ImportError:  # scikit-learn before 1.9
         """Stands in for scikit-learn's mixin where there is none."""
 
 
+__all__ = ["CallbackSupport", "Progress"]
+
+
 class Progress:
     """Tells callbacks and the terminal how a fit advances.
 
@@ -29,7 +32,8 @@ class Progress:
         self.estimator, self.n_levels = estimator, n_levels
         self.name = type(estimator).__name__
         self.started = self.said = time.perf_counter()
-        self.root = self.level = None
+        self.root: Any = None
+        self.level: Any = None
         if hasattr(estimator, "_init_callback_context"):
             self.root = estimator._init_callback_context(max_subtasks=n_levels)
         self.C2: float | None = None

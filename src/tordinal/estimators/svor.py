@@ -7,7 +7,6 @@ from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, ThresholdClassifier
-from tordinal.estimators._progress import Progress
 from tordinal.losses import Hinge
 from tordinal.solvers import SMO
 

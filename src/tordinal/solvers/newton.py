@@ -164,7 +164,9 @@ class Newton:
             p, z_p = q + size / last * p, z_q + size / last * z_p
         return v, cho_solve(M, E.T @ z - grad_t), products
 
-    def _preconditioner(self, D: Array, E: Array, M: tuple[Array, bool]) -> Callable[[Array, Array], tuple[Array, Array]]:
+    def _preconditioner(
+        self, D: Array, E: Array, M: tuple[Array, bool]
+    ) -> Callable[[Array, Array], tuple[Array, Array]]:
         """Inverse of the Hessian restricted to the span of a few rows, the identity elsewhere.
 
         With L L' the pivoted Cholesky factor of K, the coordinates of r in an orthonormal basis of that span are

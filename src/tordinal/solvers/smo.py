@@ -39,8 +39,8 @@ Array = NDArray[np.float64]
 LANES = 256  # rows that are compared with the running extremes at a time: a few vectors, all in the first cache
 FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
 TAU = 1e-12  # least curvature of a pair, for kernels that are not positive definite
-REFINE_ROWS, REFINE_FREE = 1024, 400  # problems that are brought to rounding accuracy at the end: rows, free variables
-REFINE_ROUNDS, REFINE_STEPS, REFINED = 20, 500, 1e-10
+REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 20_000, 1e-10  # small problems are brought to rounding accuracy at the end
+FREE_LIMIT, FREE_RIDGE, FREE_CHUNK = 400, 1e-15, 20  # direct steps on at most so many free variables at a time
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
 
 
@@ -110,12 +110,12 @@ class SMO:
         beta, a, h = self._start(y, cost, lower, upper, warm)
         gram, r = self.gram, float(self.regularised)
         c = beta.sum(axis=0)
-        chunk = int(np.clip(CHUNK_WORK // len(h), 50, 50_000))
+        chunk = longest = int(np.clip(CHUNK_WORK // len(h), 50, 50_000))
         limit = np.inf if max_iter < 0 else max_iter
         offsets = np.empty((2, len(h)))
         choices = np.empty((2, len(h)), dtype=np.int16)
         clock = int(gram.last_used.max())
-        steps, violation = 0, np.inf
+        steps, since_direct, violation = 0, 0, np.inf
         while True:
             least, most = _extremes(h, r * c, s, beta, lower, upper)
             raised, lowered, violation = self._worst_pair(c, least, most)
@@ -133,7 +133,15 @@ class SMO:
             clock += 2 * taken + 2
             if missing >= 0:
                 gram.fetch(missing)
-            elif on_chunk is not None:
+                continue
+            since_direct += taken
+            if since_direct >= chunk:
+                since_direct = 0
+                n_free = self._free_steps(h, a, beta, lower, upper, s)
+                c = beta.sum(axis=0)
+                # As much work in steps of SMO until the next direct solution as that one took.
+                chunk = int(np.clip(n_free**3 // (10 * len(h)), FREE_CHUNK, longest)) if n_free else longest
+            if on_chunk is not None:
                 on_chunk(steps, violation)
         t = self._thresholds(c, least, most)
         return Solution(
@@ -142,46 +150,62 @@ class SMO:
         )  # fmt: skip
 
     def refine(self, solution: Solution) -> Solution:
-        """Bring a solution of a small problem to rounding accuracy.
-
-        Steps of SMO find which variables are free; for those the optimality conditions are linear and are solved
-        directly. Where several dual solutions share one h (equal rows) the nearest one is taken.
-        """
+        """Bring a solution of a small problem to rounding accuracy, as far as a bounded effort does."""
         if len(solution.y) > REFINE_ROWS:
             return solution
-        m = len(solution.thresholds)
-        for _ in range(REFINE_ROUNDS):
-            finer = self.solve(
-                solution.y, solution.cost, m, warm=solution, tol=REFINED, max_iter=REFINE_STEPS
-            )
-            beta = self._free_step(finer)
-            if finer.converged or beta is None:
-                return replace(finer, n_iter=solution.n_iter, converged=solution.converged)
-            a = beta.sum(axis=1)
-            solution = replace(finer, beta=beta, coefficients=a, h=self.gram.times(a), n_iter=solution.n_iter,
-                               converged=solution.converged)
-        return solution
+        finer = self.solve(
+            solution.y, solution.cost, len(solution.thresholds), warm=solution, tol=REFINED, max_iter=REFINE_STEPS
+        )
+        best = finer if finer.objective <= solution.objective else solution
+        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
-    def _free_step(self, solution: Solution) -> Array | None:
-        """Newton's step on the free variables, cut at the first bound; None if there are too many or none."""
-        beta, m = solution.beta, len(solution.thresholds)
-        assert beta is not None
-        lower, upper = self.bounds(solution.y, solution.cost, m)
+    def _free_steps(self, h: Array, a: Array, beta: Array, lower: Array, upper: Array, s: Array) -> int:
+        """Newton's steps on the free variables alone, in place; how many there were.
+
+        Where few variables are free their optimality conditions are a small linear system. SMO, two variables at a time,
+        zigzags through it: with a linear kernel and a large C for millions of steps. Each step ends at the optimum of
+        the free variables or at the first bound, whose variable is then no longer free.
+        """
         i, k = np.nonzero((beta > lower) & (beta < upper))
-        if not 0 < len(i) <= REFINE_FREE:
-            return None
+        if not 0 < len(i) <= FREE_LIMIT:
+            return 0
         r, c = float(self.regularised), beta.sum(axis=0)
-        gradient = solution.h[i] + r * c[k] - signs(solution.y, m)[i, k]
-        group = self._groups(c)[k]
-        A = (group == np.unique(group)[:, None]).astype(np.float64)
-        Q = np.array([self.gram.row(row)[i] for row in i]) + r * (k[:, None] == k)
-        system = np.block([[Q, A.T], [A, np.zeros((len(A), len(A)))]])
-        step = np.linalg.lstsq(system, -np.concatenate([gradient, np.zeros(len(A))]), rcond=None)[0][: len(i)]
-        room = np.where(step > 0, upper[i, k] - beta[i, k], beta[i, k] - lower[i, k])
-        cut = min(1.0, float(np.min(room / np.maximum(np.abs(step), 1e-300))))
-        new = beta.copy()
-        new[i, k] = np.clip(beta[i, k] + cut * step, lower[i, k], upper[i, k])
-        return new
+        rows, row = np.unique(i, return_inverse=True)
+        Q = np.array([self.gram.row(int(q))[i] for q in rows])[row] + r * (k[:, None] == k)
+        gradient = h[i] + r * c[k] - s[i, k]
+        group = np.zeros_like(k) if self.coupling == "reduction" else k  # keeps the multipliers of SVOR-EXC as they are
+        low, high, value = lower[i, k], upper[i, k], beta[i, k]
+        ridge = FREE_RIDGE * max(1.0, float(np.abs(Q).max()))
+        free = np.ones(len(i), dtype=bool)
+        for _ in range(len(i)):
+            A = (group[free] == np.unique(group[free])[:, None]).astype(np.float64)
+            system = np.block(
+                [[Q[np.ix_(free, free)] + ridge * np.eye(free.sum()), A.T], [A, np.zeros((len(A), len(A)))]]
+            )
+            right = np.concatenate([-gradient[free], np.zeros(len(A))])
+            try:
+                step = np.linalg.solve(system, right)[: free.sum()]
+            except np.linalg.LinAlgError:
+                break
+            if not float(gradient[free] @ step) < 0:
+                break
+            room = np.where(step > 0, high[free] - value[free], value[free] - low[free])
+            reach = room / np.maximum(np.abs(step), 1e-300)
+            cut = min(1.0, float(reach.min()))
+            value[free] = np.clip(value[free] + cut * step, low[free], high[free])
+            gradient += cut * (Q[:, free] @ step)
+            if cut == 1.0:
+                break
+            stopped = np.flatnonzero(free)[reach <= cut]
+            value[stopped] = np.where(step[reach <= cut] > 0, high[stopped], low[stopped])
+            free[stopped] = False
+            if not free.any():
+                break
+        change = np.bincount(row, value - beta[i, k], minlength=len(rows))
+        beta[i, k] = value
+        a[rows] = beta[rows].sum(axis=1)
+        h += self.gram.combine(rows, np.asarray(change, dtype=np.float64))
+        return len(i)
 
     def _groups(self, c: Array) -> NDArray[np.int64]:
         """Which thresholds share one equality constraint: all, none, or runs tied by a positive multiplier."""
@@ -205,8 +229,8 @@ class SMO:
                 for q in range(m):
                     allowed[k, q] = k >= q or bool(np.all(multipliers[k:q] > 0))
         gap = np.where(allowed, gap, -np.inf)
-        k, q = np.unravel_index(int(np.argmax(gap)), gap.shape)
-        return int(k), int(q), float(gap[k, q])
+        worst = int(np.argmax(gap))
+        return worst // m, worst % m, float(gap.flat[worst])
 
     @staticmethod
     def _room(c: Array, raised: int, lowered: int) -> float:
@@ -253,8 +277,8 @@ class SMO:
         if self.coupling == "reduction":
             _balance(beta.reshape(-1), margin.reshape(-1))
         else:
-            for k in range(m):
-                beta[:, k] = _balance(beta[:, k].copy(), margin[:, k])
+            for column in range(m):
+                beta[:, column] = _balance(beta[:, column].copy(), margin[:, column])
         a = beta.sum(axis=1)
         # Most rows keep their share of h or scale it alike (when C2 doubles); only the others cost a kernel row each.
         common = _most_common(scale[warm.coefficients != 0])
@@ -290,7 +314,7 @@ def _middle(low: float, high: float) -> float:
 
 
 @njit(cache=True, nogil=True)
-def _extremes(h, rc, s, beta, lower, upper):  # type: ignore[no-untyped-def]
+def _extremes(h, rc, s, beta, lower, upper):
     """Per threshold: the least gradient among variables to raise, the largest among those to lower."""
     m = rc.shape[0]
     least, most = np.full(m, np.inf), np.full(m, -np.inf)
@@ -305,7 +329,7 @@ def _extremes(h, rc, s, beta, lower, upper):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices):  # type: ignore[no-untyped-def]
+def _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices):
     """The variables of row i to raise and to lower, and their gradient less h_i."""
     offsets[0, i], offsets[1, i] = np.inf, -np.inf
     choices[0, i], choices[1, i] = -1, -1
@@ -318,7 +342,7 @@ def _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices):
 
 
 @njit(cache=True, nogil=True)
-def _candidates(h, rc, s, beta, lower, upper, raised, lowered, offsets, choices):  # type: ignore[no-untyped-def]
+def _candidates(h, rc, s, beta, lower, upper, raised, lowered, offsets, choices):
     for i in range(h.shape[0]):
         _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices)
 
@@ -328,7 +352,7 @@ def _candidates(h, rc, s, beta, lower, upper, raised, lowered, offsets, choices)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _partner(h, low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):  # type: ignore[no-untyped-def]
+def _partner(h, low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):
     """Second-order choice: the row whose lowering, paired with raising (i, k), decreases the objective most.
 
     The decrease is b^2 / (2 q), with b the difference of the gradients and q the curvature along the pair. Single
@@ -339,7 +363,13 @@ def _partner(h, low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place)
     best[:] = -1.0
     for start in range(0, h.shape[0], LANES):
         stop = start + LANES
-        h_, low_, at_, row_, d_ = h[start:stop], low[start:stop], at_low[start:stop], row[start:stop], diagonal[start:stop]
+        h_, low_, at_, row_, d_ = (
+            h[start:stop],
+            low[start:stop],
+            at_low[start:stop],
+            row[start:stop],
+            diagonal[start:stop],
+        )
         for p in range(h_.shape[0]):
             b = np.float32(h_[p] + low_[p] - g_up)
             b = b if b > zero else zero
@@ -354,7 +384,7 @@ def _partner(h, low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place):  # type: ignore[no-untyped-def]
+def _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place):
     """Update the gradient after a step and find its extremes: the row to raise, and the largest to lower."""
     least[:] = np.inf
     most[:] = -np.inf
@@ -384,7 +414,7 @@ def _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place): 
 
 @njit(cache=True, nogil=True)
 def _steps(rows, slot, last_used, diagonal, h, a, beta, lower, upper, s, c, r,
-           raised, lowered, offsets, choices, room, tol, max_steps, clock):  # type: ignore[no-untyped-def]  # fmt: skip
+           raised, lowered, offsets, choices, room, tol, max_steps, clock):  # fmt: skip
     """Take steps until the candidates agree to within tol. Returns the steps taken and a kernel row that is missing."""
     up, low = offsets[0], offsets[1]
     least, most, best = np.empty(LANES), np.empty(LANES), np.empty(LANES, dtype=np.float32)

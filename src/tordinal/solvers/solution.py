@@ -55,9 +55,7 @@ def beside(y: Ranks, n_thresholds: int) -> NDArray[np.bool_]:
     return (k == rank) | (k == rank - 1)
 
 
-def objective(
-    loss: Loss, y: Ranks, cost: Array, h: Array, a: Array, t: Array, coupling: str = "reduction"
-) -> float:
+def objective(loss: Loss, y: Ranks, cost: Array, h: Array, a: Array, t: Array, coupling: str = "reduction") -> float:
     """Equation 4: 1/2 |w|^2 + 1/2 R(t) + sum_i C_i sum_k loss(s_ik (h_i - t_k)).
 
     With the coupling "reduction", R(t) = sum_k (t_k - mean t)^2, which is |theta|^2 at its least over b.
