@@ -1,0 +1,42 @@
+import matplotlib as mpl
+import numpy as np
+import pytest
+
+mpl.use("Agg")
+
+from tordinal.losses import LOSSES  # noqa: E402
+from tordinal.plotting import OrdinalLossDisplay  # noqa: E402
+
+
+@pytest.fixture(autouse=True)
+def _close_figures():
+    yield
+    import matplotlib.pyplot as plt
+
+    plt.close("all")
+
+
+def test_fig_4_has_the_papers_values():
+    display = OrdinalLossDisplay.from_loss("hinge", thresholds=[4, 8, 12, 16])
+    assert len(display.lines_) == 5
+    h, loss = display.lines_[0].get_data()
+    at = np.argmin(np.abs(h - 6.0))  # a row of class 1 at 6: one step beyond t_1 = 4, far below the others
+    assert loss[at] == pytest.approx(3.0, abs=0.05)
+    assert display.figure_ is display.ax_.figure
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_every_loss_and_two_classes_alone(name):
+    display = OrdinalLossDisplay.from_loss(name, thresholds=[0, 2], classes=[1, 2])
+    assert [line.get_label() for line in display.lines_] == ["class 1", "class 2"]
+
+
+def test_it_draws_on_given_axes_and_refuses_bad_input():
+    import matplotlib.pyplot as plt
+
+    _, ax = plt.subplots()
+    assert OrdinalLossDisplay.from_loss("square", ax=ax).ax_ is ax
+    with pytest.raises(ValueError, match="ascending"):
+        OrdinalLossDisplay.from_loss(thresholds=[2, 1])
+    with pytest.raises(ValueError, match="classes"):
+        OrdinalLossDisplay.from_loss(classes=[9])
