@@ -4,8 +4,8 @@ import pytest
 
 mpl.use("Agg")
 
-from tordinal.losses import LOSSES  # noqa: E402
-from tordinal.plotting import OrdinalLossDisplay  # noqa: E402
+from tordinal.losses import LOSSES
+from tordinal.plotting import OrdinalLossDisplay
 
 
 @pytest.fixture(autouse=True)

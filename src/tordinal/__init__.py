@@ -2,7 +2,7 @@
 
 from importlib.metadata import version
 
-from tordinal.estimators import MTSVM, REDSVM, SVOR, TOR
+from tordinal.estimators import MTSVM, REDSVM, SVOR, TOR, TORCV
 
 __version__ = version("tordinal")
-__all__ = ["MTSVM", "REDSVM", "SVOR", "TOR"]
+__all__ = ["MTSVM", "REDSVM", "SVOR", "TOR", "TORCV"]

@@ -25,6 +25,7 @@ KERNELS = ("linear", "perceptron", "rbf", "poly", "laplacian", "precomputed")
 BLOCK = 512  # rows of a Gram block: two blocks of features and one of results stay in the cache
 DIRECT_FEATURES = 64  # up to here differences are as fast as a matrix product, and exact
 CANCELLATION = 1e-4  # below this share of |x|^2 + |x'|^2 a squared distance is computed again from differences
+FEW_FEATURES = 300  # up to here a linear model is solved in its features
 SINGLE_PRECISION_ROWS = 1024  # Gram matrices of more rows are held in float32
 
 
@@ -220,6 +221,41 @@ def _pool() -> ThreadPoolExecutor:
 def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
     """Slices of at most `size` rows that cover range(n)."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+@dataclass(frozen=True)
+class LinearFeatures:
+    """Training rows of a linear kernel that is better not made a matrix: many rows, few dense features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Centred rows.
+    """
+
+    X: Array
+    full = True
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+def centred(X: Array) -> Array:
+    """Features less their means."""
+    return X - X.mean(axis=0, dtype=np.float64)
+
+
+def hold_kernel(kernel: Kernel, X: Matrix, cache_size: float) -> "Gram | LinearFeatures":
+    """Hold the kernel of the training rows in the way that suits it: as a matrix, as cached rows, or as features.
+
+    Dense features of the linear kernel are centred first. As b is free this changes nothing but a common shift of h and t,
+    and it keeps the kernel values small and accurate.
+    """
+    if kernel.name == "linear" and not sp.issparse(X):
+        X = centred(X)
+        if X.shape[0] > SINGLE_PRECISION_ROWS and X.shape[1] <= FEW_FEATURES:
+            return LinearFeatures(np.ascontiguousarray(X, dtype=np.float64))
+    return Gram(kernel, X, cache_size)
 
 
 class Gram:

@@ -1,18 +1,30 @@
-"""Errors of ordinal predictions: the paper's (12) and (13)."""
+"""Errors of ordinal predictions: the paper's (12) and (13), and what the field reports beside them.
+
+Every function takes ``ignore_unlabeled=True`` to leave out rows whose true label is -1 (in integer labels), None or NaN.
+`SCORERS` holds each of them as a scorer for scikit-learn's searches, which leaves such rows out.
+"""
 
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
+import sklearn.metrics
+from numpy.typing import ArrayLike, NDArray
+from sklearn.metrics import make_scorer
+
+from tordinal.reduction import unlabeled_rows
+
+Array = NDArray[np.float64]
 
 
-def mean_zero_one_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
+def mean_zero_one_error(y_true: ArrayLike, y_pred: ArrayLike, *, ignore_unlabeled: bool = False) -> float:
     """Share of wrong labels, equation 12.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
+    ignore_unlabeled : bool, default=False
+        Whether to leave out rows without a true label.
 
     Returns
     -------
@@ -24,11 +36,13 @@ def mean_zero_one_error(y_true: ArrayLike, y_pred: ArrayLike) -> float:
     >>> mean_zero_one_error([1, 2, 3, 4], [1, 2, 3, 1])
     0.25
     """
-    true, predicted = _pair(y_true, y_pred)
+    true, predicted = _pair(y_true, y_pred, ignore_unlabeled)
     return float(np.mean(true != predicted))
 
 
-def mean_absolute_error(y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None) -> float:
+def mean_absolute_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None, ignore_unlabeled: bool = False
+) -> float:
     """Mean distance between true and predicted ranks, equation 13.
 
     Parameters
@@ -37,6 +51,8 @@ def mean_absolute_error(y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayL
         True and predicted labels.
     classes : array-like, default=None
         All labels from the lowest to the highest. None: the labels are numbers and count as they are.
+    ignore_unlabeled : bool, default=False
+        Whether to leave out rows without a true label.
 
     Returns
     -------
@@ -50,20 +66,149 @@ def mean_absolute_error(y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayL
     >>> mean_absolute_error(["poor", "good"], ["fair", "good"], classes=["poor", "fair", "good"])
     0.5
     """
-    true, predicted = _pair(y_true, y_pred)
-    if classes is not None:
-        rank = {label: k for k, label in enumerate(np.asarray(classes).tolist())}
-        true = np.array([rank[label] for label in true.tolist()])
-        predicted = np.array([rank[label] for label in predicted.tolist()])
-    elif true.dtype.kind not in "biuf":
-        raise ValueError("y_true holds labels that are not numbers: pass classes=[...] with their order")
-    return float(np.mean(np.abs(true.astype(np.float64) - predicted.astype(np.float64))))
+    true, predicted = _ranks(*_pair(y_true, y_pred, ignore_unlabeled), classes)
+    return float(np.mean(np.abs(true - predicted)))
 
 
-def _pair(y_true: ArrayLike, y_pred: ArrayLike) -> tuple[Any, Any]:
-    true, predicted = np.asarray(y_true), np.asarray(y_pred)
-    if true.shape != predicted.shape or true.ndim != 1 or len(true) == 0:
+def macro_mean_absolute_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None, ignore_unlabeled: bool = False
+) -> float:
+    """Mean absolute error averaged over the true classes, so that rare ones count as much as common ones.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted labels.
+    classes : array-like, default=None
+        All labels from the lowest to the highest. None: the labels are numbers and count as they are.
+    ignore_unlabeled : bool, default=False
+        Whether to leave out rows without a true label.
+
+    Returns
+    -------
+    error : float
+        In ranks.
+
+    Examples
+    --------
+    >>> macro_mean_absolute_error([1, 1, 1, 2], [1, 1, 1, 1])
+    0.5
+    """
+    true, predicted = _ranks(*_pair(y_true, y_pred, ignore_unlabeled), classes)
+    return float(np.mean([np.mean(np.abs(predicted[true == k] - k)) for k in np.unique(true)]))
+
+
+def quadratic_weighted_kappa(
+    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None, ignore_unlabeled: bool = False
+) -> float:
+    """Cohen's kappa with quadratic weights: 1 for perfect agreement, 0 for chance.
+
+    Parameters
+    ----------
+    y_true, y_pred : array-like of shape (n_samples,)
+        True and predicted labels.
+    classes : array-like, default=None
+        All labels from the lowest to the highest. None: the labels are numbers and count as they are.
+    ignore_unlabeled : bool, default=False
+        Whether to leave out rows without a true label.
+
+    Returns
+    -------
+    kappa : float
+        At most 1.
+
+    Examples
+    --------
+    >>> quadratic_weighted_kappa([1, 2, 3], [1, 2, 3])
+    1.0
+    """
+    true, predicted = _ranks(*_pair(y_true, y_pred, ignore_unlabeled), classes)
+    return float(sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic"))
+
+
+def ranked_probability_score(
+    y_true: ArrayLike, y_proba: ArrayLike, *, labels: ArrayLike | None = None, ignore_unlabeled: bool = False
+) -> float:
+    """Mean squared distance between the predicted and the true cumulative distribution; 0 is perfect.
+
+    Parameters
+    ----------
+    y_true : array-like of shape (n_samples,)
+        True labels.
+    y_proba : array-like of shape (n_samples, n_classes)
+        Predicted class probabilities.
+    labels : array-like of shape (n_classes,), default=None
+        The classes of the columns from the lowest to the highest. None: the sorted labels found.
+    ignore_unlabeled : bool, default=False
+        Whether to leave out rows without a true label.
+
+    Returns
+    -------
+    score : float
+        The sum over the K - 1 cumulative probabilities, averaged over rows.
+
+    Examples
+    --------
+    >>> ranked_probability_score([1, 2], [[1.0, 0.0], [0.5, 0.5]])
+    0.125
+    """
+    true, p = np.asarray(y_true), np.asarray(y_proba, dtype=np.float64)
+    keep = ~unlabeled_rows(true) if ignore_unlabeled else np.ones(len(true), dtype=bool)
+    true, p = true[keep], p[keep]
+    order = np.unique(true) if labels is None else np.asarray(labels)
+    if p.ndim != 2 or p.shape != (len(true), len(order)):
         raise ValueError(
-            f"y_true and y_pred must hold one label for each of the same rows, got shapes {true.shape} and {predicted.shape}"
+            f"y_proba has shape {p.shape}, but there are {len(true)} rows and {len(order)} classes. Pass labels=classes_."
         )
+    rank = _encode(true, order)
+    steps = np.cumsum(p, axis=1)[:, :-1] - (rank[:, None] <= np.arange(len(order) - 1))
+    return float(np.mean((steps**2).sum(axis=1)))
+
+
+def _pair(y_true: ArrayLike, y_pred: ArrayLike, ignore_unlabeled: bool) -> tuple[Any, Any]:
+    true, predicted = np.asarray(y_true), np.asarray(y_pred)
+    if true.shape != predicted.shape or true.ndim != 1:
+        raise ValueError(
+            f"y_true and y_pred must hold one label for each of the same rows, got shapes {true.shape} and "
+            f"{predicted.shape}"
+        )
+    if ignore_unlabeled:
+        keep = ~unlabeled_rows(true)
+        true, predicted = true[keep], predicted[keep]
+    if len(true) == 0:
+        raise ValueError("y_true holds no label, so there is no error to measure")
     return true, predicted
+
+
+def _ranks(true: Any, predicted: Any, classes: ArrayLike | None) -> tuple[Array, Array]:
+    if classes is not None:
+        order = np.asarray(classes)
+        return _encode(true, order).astype(np.float64), _encode(predicted, order).astype(np.float64)
+    try:
+        return np.asarray(true, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
+    except ValueError:
+        raise ValueError("y_true holds labels that are not numbers: pass classes=[...] with their order") from None
+
+
+def _encode(labels: Any, order: Any) -> NDArray[np.int64]:
+    rank = {label: k for k, label in enumerate(order.tolist())}
+    try:
+        return np.array([rank[label] for label in labels.tolist()], dtype=np.int64)
+    except KeyError as error:
+        raise ValueError(f"the label {error.args[0]!r} is not among the classes {order.tolist()}") from None
+
+
+def _rps_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:
+    p = estimator.predict_proba(X)
+    return -ranked_probability_score(y, p, labels=estimator.classes_, ignore_unlabeled=True)
+
+
+SCORERS: dict[str, Any] = {
+    "neg_mean_zero_one_error": make_scorer(mean_zero_one_error, greater_is_better=False, ignore_unlabeled=True),
+    "neg_mean_absolute_error": make_scorer(mean_absolute_error, greater_is_better=False, ignore_unlabeled=True),
+    "neg_macro_mean_absolute_error": make_scorer(
+        macro_mean_absolute_error, greater_is_better=False, ignore_unlabeled=True
+    ),
+    "quadratic_weighted_kappa": make_scorer(quadratic_weighted_kappa, ignore_unlabeled=True),
+    "neg_ranked_probability_score": _rps_scorer,
+}

@@ -42,9 +42,21 @@ def ranks(h: ArrayLike, thresholds: ArrayLike) -> Ranks:
     return (h[:, None] > thresholds).sum(axis=1)
 
 
-def missing_labels(y: ArrayLike) -> NDArray[np.bool_]:
-    """Where a label is None, NaN or pandas NA."""
-    return np.asarray(pd.isna(y), dtype=bool)
+def unlabeled_rows(y: ArrayLike) -> NDArray[np.bool_]:
+    """Where a label is None, NaN, pandas NA or, among integers, -1.
+
+    Examples
+    --------
+    >>> unlabeled_rows([1, -1, None])
+    array([False,  True,  True])
+    """
+    values = np.asarray(y)
+    hidden = _missing(values)
+    return hidden | _minus_one(values, hidden)
+
+
+def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+    return np.asarray(pd.isna(values), dtype=bool)
 
 
 def is_integer_label(value: Any) -> bool:
@@ -84,7 +96,7 @@ def encode_labels(
     values = np.asarray(y, dtype=object) if hasattr(y, "cat") or _is_extension(y) else np.asarray(y)
     if values.ndim != 1:
         raise ValueError(f"y must have one label per row, got an array of shape {values.shape}")
-    hidden = missing_labels(values)
+    hidden = _missing(values)
     if hidden.any() and not transductive:
         raise ValueError(
             f"y: {int(hidden.sum())} of {len(hidden)} labels are missing. This estimator is supervised: "
@@ -113,7 +125,7 @@ def encode_labels(
         ) from None
     present = np.unique(encoded[~hidden])
     if len(present) < 2:
-        only = order_array[present[0]]
+        only = order_array.tolist()[present[0]]
         raise ValueError(
             f"y: all labels are {only!r}: only one class is labelled, so there is nothing to order. "
             "Label rows of at least two classes."
@@ -130,8 +142,7 @@ def _categorical_order(y: Any) -> list[Any] | None:
     dtype = getattr(y, "dtype", None)
     if not isinstance(dtype, pd.CategoricalDtype) or not dtype.ordered:
         return None
-    used = set(pd.Series(y).dropna().unique())
-    used.discard(UNLABELED) if UNLABELED in used else None
+    used = set(pd.Series(y).dropna().unique()) - {UNLABELED}
     return [category for category in dtype.categories if category in used]
 
 

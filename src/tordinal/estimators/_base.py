@@ -15,8 +15,10 @@ from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
+from tordinal.calibration import agree_with
+from tordinal.estimators._calibrator import Calibrator
 from tordinal.estimators._progress import CallbackSupport, Progress
-from tordinal.kernels import KERNELS, Gram, Kernel, Matrix, blocks, resolve_gamma
+from tordinal.kernels import KERNELS, Gram, Kernel, LinearFeatures, Matrix, blocks, hold_kernel, resolve_gamma
 from tordinal.losses import LOSSES
 from tordinal.reduction import UNLABELED, Ranks, encode_labels, ranks
 from tordinal.solvers import Solution, Solver
@@ -88,20 +90,17 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
         return X, rank, weight
 
-    def _gram(self, X: Matrix) -> Gram:
-        """The Gram matrix of the training rows.
-
-        For the linear kernel the features are centred first. As b is free this changes nothing but the common shift of
-        h and t, which `_keep_weights` takes back, and it keeps the kernel values small and accurate.
-        """
+    def _resolve_kernel(self, X: Matrix) -> Kernel:
         gamma = resolve_gamma(self.gamma, X) if self.kernel in ("rbf", "poly", "laplacian") else 1.0
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
-        if self.kernel == "linear" and not sp.issparse(X):
-            X = X - X.mean(axis=0, dtype=np.float64)
-        return Gram(self._kernel, X, self.cache_size)
+        return self._kernel
 
-    def _keep_weights(self, X: Matrix, a: Array) -> Any:
-        """Set what projections of new rows need, given the weights of the training rows (one column per projection).
+    def _hold(self, X: Matrix) -> Gram | LinearFeatures:
+        """The kernel of the training rows."""
+        return hold_kernel(self._resolve_kernel(X), X, self.cache_size)
+
+    def _keep_weights(self, X: Matrix, a: Array, coef: Array | None = None) -> Any:
+        """Set what projections of new rows need: the weights of the training rows (one column per projection), or w itself.
 
         Returns the shift between the solver's projections and those of `_project`: the solver saw centred features.
         """
@@ -110,7 +109,9 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.support_vectors_ = X[self.support_] if self.kernel != "precomputed" else np.empty((0, X.shape[1]))
         if self.kernel != "linear":
             return 0.0
-        self.coef_ = np.asarray((self.support_vectors_.T @ self.dual_coef_.T).T, dtype=np.float64)
+        self.coef_ = (
+            coef if coef is not None else np.asarray((self.support_vectors_.T @ self.dual_coef_.T).T, dtype=np.float64)
+        )
         return self.coef_ @ X.mean(axis=0, dtype=np.float64) if not sp.issparse(X) else 0.0
 
     def _project(self, X: Any) -> Array:
@@ -139,12 +140,12 @@ class ThresholdClassifier(KernelClassifier):
     """One projection h(x) and ordered thresholds: what RED-SVM, TOR and SVOR fit."""
 
     def _fit_supervised(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, make_solver: Callable[[Gram], Solver]
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, make_solver: Callable[[Any], Solver]
     ) -> Self:
         """One training on rows that are all labelled."""
         X, rank, weight = self._read(X, y, sample_weight)
         with Progress(self, n_levels=1) as progress:
-            solver = make_solver(self._gram(X))
+            solver = make_solver(X)
             solution = solver.solve(
                 rank, self.C * weight, len(self.classes_) - 1,
                 tol=self.tol, max_iter=self.max_iter, on_chunk=progress.chunk,
@@ -153,13 +154,14 @@ class ThresholdClassifier(KernelClassifier):
             record = {"C2": 0.0, "objective": solution.objective, "swaps": 0, "n_iter": solution.n_iter}
             progress.training(record, solution)
         self._warn_unless_converged(solution)
-        self._keep(X, solution)
+        self._keep(X, rank, weight, solution)
         self.objective_, self.n_iter_, self.history_ = solution.objective, int(solution.n_iter), [record]
         return self
 
-    def _keep(self, X: Matrix, solution: Solution) -> None:
+    def _keep(self, X: Matrix, rank: Ranks, weight: Array, solution: Solution) -> None:
         """Set the fitted attributes of the model."""
-        shift = self._keep_weights(X, solution.coefficients)
+        self._calibrator = Calibrator(X, rank, weight)
+        shift = self._keep_weights(X, solution.coefficients, solution.coef)
         self.thresholds_ = solution.thresholds + shift
 
     def predict_projection(self, X: ArrayLike) -> Array:
@@ -202,6 +204,27 @@ class ThresholdClassifier(KernelClassifier):
         depth[:, 1:] = distance
         depth[:, :-1] = np.minimum(depth[:, :-1], -distance)
         return depth
+
+    def predict_proba(self, X: ArrayLike) -> Array:
+        """Probability of each class.
+
+        With the logistic loss they are the model's own: P(y > k) = logistic(h(x) - t_k). With any other loss slope and offsets
+        of that curve are fitted to projections of the labelled rows in five-fold cross-validation, which takes place at
+        the first call. The predicted class is always the most probable one.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        p : ndarray of shape (n_samples, n_classes)
+            Probabilities in the order of `classes_`; rows sum to 1.
+        """
+        distances = self.predict_projection(X)[:, None] - self.thresholds_
+        p = self._calibrator.calibration(self).probabilities(distances)
+        return agree_with(p, (distances > 0).sum(axis=1))
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the label of each row by equation 3: one rank for each threshold below h(x).

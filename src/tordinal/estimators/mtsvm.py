@@ -12,7 +12,7 @@ from sklearn.utils._param_validation import StrOptions
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, LOSS_CONSTRAINT, KernelClassifier
 from tordinal.estimators._progress import Progress
 from tordinal.estimators.tor import SCHEDULE_CONSTRAINTS, SolverTrainer, check_class_ratio, resolve_ratio
-from tordinal.kernels import Gram
+from tordinal.kernels import Gram, LinearFeatures
 from tordinal.losses import Loss, check_loss
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.solvers import make_solver
@@ -160,9 +160,9 @@ class MTSVM(KernelClassifier):
         # Two classes are one problem: its mirror image would say the same.
         positives = [1] if n_classes == 2 else list(range(n_classes))
         with Progress(self, n_levels=len(positives)) as progress:
-            gram = self._gram(X)
+            held = self._hold(X)
             problems = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-                delayed(self._one_against_rest)(gram, loss, rank, weight, k, ratio[k]) for k in positives
+                delayed(self._one_against_rest)(held, loss, rank, weight, k, ratio[k]) for k in positives
             )
             results = []
             for k, result in zip(positives, problems, strict=True):
@@ -170,7 +170,9 @@ class MTSVM(KernelClassifier):
                 results.append(result)
         for result in results:
             self._warn_unless_converged(result.fit)
-        shift = self._keep_weights(X, np.column_stack([result.fit.coefficients for result in results]))
+        fits = [result.fit for result in results]
+        coef = np.array([fit.coef for fit in fits]) if fits[0].coef is not None else None
+        shift = self._keep_weights(X, np.column_stack([fit.coefficients for fit in fits]), coef)
         self.intercept_ = -np.array([result.fit.thresholds[0] for result in results]) - shift
         self.pseudo_labels_ = np.column_stack([result.y == 1 for result in results])
         self.histories_ = [result.history for result in results]
@@ -180,15 +182,15 @@ class MTSVM(KernelClassifier):
         return self
 
     def _one_against_rest(
-        self, gram: Gram, loss: Loss, rank: Ranks, weight: Array, k: int, share: float
+        self, held: Gram | LinearFeatures, loss: Loss, rank: Ranks, weight: Array, k: int, share: float
     ) -> Transduction:
         """The binary TSVM of class k: TOR with two ranks."""
         unlabeled = rank == UNLABELED
         y = np.where(unlabeled, UNLABELED, (rank == k).astype(np.int64))
-        if not gram.full:  # a cache of rows serves one solver at a time
-            gram = Gram(gram.kernel, gram.X, self.cache_size / len(self.classes_))
+        if isinstance(held, Gram) and not held.full:  # a cache of rows serves one solver at a time
+            held = Gram(held.kernel, held.X, self.cache_size / len(self.classes_))
         schedule = list(c2_schedule(self.C, self.C2_start, self.C2_factor, self.C2_max)) if unlabeled.any() else []
-        solver = make_solver(gram, loss)
+        solver = make_solver(held, loss)
         trainer = SolverTrainer(solver, 1, self.tol, self.max_iter)
         counts = class_counts(np.array([1.0 - share, share]), int(unlabeled.sum()))
         result = transduce(trainer, y, weight, self.C, schedule, lambda _: counts, self.swaps)

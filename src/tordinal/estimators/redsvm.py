@@ -130,4 +130,4 @@ class REDSVM(ThresholdClassifier):
             The fitted model.
         """
         loss = check_loss(self.loss)
-        return self._fit_supervised(X, y, sample_weight, lambda gram: make_solver(gram, loss))
+        return self._fit_supervised(X, y, sample_weight, lambda rows: make_solver(self._hold(rows), loss))

@@ -2,11 +2,13 @@
 
 from typing import Any, ClassVar
 
+import scipy.sparse as sp
 from numpy.typing import ArrayLike
 from sklearn.base import _fit_context
 from sklearn.utils._param_validation import StrOptions
 
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, ThresholdClassifier
+from tordinal.kernels import Gram, Matrix, centred
 from tordinal.losses import Hinge
 from tordinal.solvers import SMO
 
@@ -121,4 +123,10 @@ class SVOR(ThresholdClassifier):
         self : SVOR
             The fitted model.
         """
-        return self._fit_supervised(X, y, sample_weight, lambda gram: SMO(gram, Hinge(), self.constraints))
+
+        def solver(rows: Matrix) -> SMO:
+            kernel = self._resolve_kernel(rows)
+            plain = centred(rows) if self.kernel == "linear" and not sp.issparse(rows) else rows
+            return SMO(Gram(kernel, plain, self.cache_size), Hinge(), self.constraints)
+
+        return self._fit_supervised(X, y, sample_weight, solver)

@@ -208,12 +208,12 @@ class TOR(ThresholdClassifier):
             return class_counts(ratio, int(unlabeled.sum()))
 
         with Progress(self, n_levels=1 + len(schedule)) as progress:
-            solver = make_solver(self._gram(X), loss)
+            solver = make_solver(self._hold(X), loss)
             trainer = SolverTrainer(solver, len(self.classes_) - 1, self.tol, self.max_iter, progress)
             result = transduce(trainer, rank, weight, self.C, schedule, counts, self.swaps, progress.training)
             result.fit = solver.refine(result.fit)
         self._warn_unless_converged(result.fit)
-        self._keep(X, result.fit)
+        self._keep(X, rank, weight, result.fit)
         self.transduction_ = self.classes_[result.y]
         self.initial_labels_ = self.classes_[result.initial]
         self.history_ = result.history

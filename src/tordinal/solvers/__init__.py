@@ -1,17 +1,23 @@
 """Solvers: given ranks, costs and a warm start, what are h and t?"""
 
-from tordinal.kernels import Gram
+from tordinal.kernels import Gram, LinearFeatures
 from tordinal.losses import Loss
+from tordinal.solvers.linear import LinearNewton
 from tordinal.solvers.newton import Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solution import Solution
 
-Solver = SMO | Newton
+Solver = SMO | Newton | LinearNewton
 
 
-def make_solver(gram: Gram, loss: Loss) -> Solver:
-    """The solver for a loss: SMO where it has a dual box, Newton's method where it has a curvature."""
-    return SMO(gram, loss) if hasattr(loss, "box") else Newton(gram, loss)
+def make_solver(held: Gram | LinearFeatures, loss: Loss) -> Solver:
+    """The solver for a loss: SMO where it has a dual box, Newton's method where it has a curvature.
+
+    Linear features are solved by Newton's method whatever the loss is.
+    """
+    if isinstance(held, LinearFeatures):
+        return LinearNewton(held.X, loss)
+    return SMO(held, loss) if hasattr(loss, "box") else Newton(held, loss)
 
 
-__all__ = ["SMO", "Newton", "Solution", "Solver", "make_solver"]
+__all__ = ["SMO", "LinearNewton", "Newton", "Solution", "Solver", "make_solver"]

@@ -29,6 +29,8 @@ class Solution:
         The ranks and costs that this is the solution for.
     beta : ndarray of shape (n_samples, n_thresholds)
         The dual variables, where the solver has them.
+    coef : ndarray of shape (n_features,)
+        w itself, where the solver has it.
     n_iter : int
         Steps taken so far.
     violation : float
@@ -44,6 +46,7 @@ class Solution:
     y: Ranks
     cost: Array
     beta: Array | None = None
+    coef: Array | None = None
     n_iter: int = 0
     violation: float = np.inf
     converged: bool = False
@@ -60,8 +63,13 @@ def objective(loss: Loss, y: Ranks, cost: Array, h: Array, a: Array, t: Array, c
 
     With the coupling "reduction", R(t) = sum_k (t_k - mean t)^2, which is |theta|^2 at its least over b.
     """
+    return 0.5 * float(a @ h) + thresholds_and_losses(loss, y, cost, h, t, coupling)
+
+
+def thresholds_and_losses(loss: Loss, y: Ranks, cost: Array, h: Array, t: Array, coupling: str = "reduction") -> float:
+    """The objective less 1/2 |w|^2."""
     values = loss.value(signs(y, len(t)) * (h[:, None] - t))
     if coupling == "explicit":
         values = values * beside(y, len(t))
     spread = float(np.sum((t - t.mean()) ** 2)) if coupling == "reduction" else 0.0
-    return 0.5 * float(a @ h) + 0.5 * spread + float(cost @ values.sum(axis=1))
+    return 0.5 * spread + float(cost @ values.sum(axis=1))

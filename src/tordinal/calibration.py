@@ -1,0 +1,105 @@
+"""Class probabilities from distances to thresholds.
+
+The distances of a row to the thresholds become cumulative probabilities P(y > k) = logistic(alpha (h - t_k) + delta_k)
+with one slope alpha > 0 for all thresholds, so that they never cross. Slope and offsets are fitted to distances of rows
+that the model at hand did not see.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.special import expit
+
+from tordinal.reduction import Ranks, signs
+
+Array = NDArray[np.float64]
+
+PRIOR = 1.0  # strength of the pull of the offsets towards 0
+LEAST_SLOPE = 1e-3
+FLOOR = 1e-3  # share of the uniform distribution that is mixed in, so that no class is ever impossible
+
+
+@dataclass(frozen=True)
+class Calibration:
+    """A map from distances h - t_k, shape (rows, K - 1), to class probabilities.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> Calibration(1.0, np.zeros(1)).probabilities(np.array([[0.0]]))
+    array([[0.5, 0.5]])
+    """
+
+    slope: float
+    offsets: Array
+
+    def probabilities(self, distances: Array) -> Array:
+        """Probability of each class, shape (rows, K)."""
+        # Descending thresholds make the cumulative probabilities descend whatever the offsets are.
+        logits = np.minimum.accumulate(self.slope * distances + self.offsets, axis=1)
+        above = expit(logits)
+        ones, zeros = np.ones((len(above), 1)), np.zeros((len(above), 1))
+        p = np.hstack([ones, above]) - np.hstack([above, zeros])
+        return (1.0 - FLOOR) * p + FLOOR / p.shape[1]
+
+
+def identity_calibration(n_thresholds: int) -> Calibration:
+    """The logistic model's own probabilities: P(y > k) = logistic(h - t_k)."""
+    return Calibration(1.0, np.zeros(n_thresholds))
+
+
+def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
+    """Fit slope and offsets by penalised maximum likelihood of the K - 1 cumulative events, with Newton's method.
+
+    Parameters
+    ----------
+    distances : ndarray of shape (n_samples, n_thresholds)
+        h - t_k of rows that were held out when h and t were fitted.
+    y : ndarray of shape (n_samples,)
+        Their ranks.
+    weight : ndarray of shape (n_samples,)
+        Weights.
+    """
+    n, m = distances.shape
+    if n == 0:
+        return identity_calibration(m)
+    s = signs(y, m)
+    fit_offsets = m > 1  # with two classes the threshold stays where it is, so that P > 1/2 is the prediction
+    x = np.concatenate([[1.0], np.zeros(m)])  # slope, offsets
+    penalty = np.concatenate([[1e-3], np.full(m, PRIOR if fit_offsets else 1e12)])
+    centre = x.copy()
+
+    def value(v: Array) -> float:
+        loss = np.logaddexp(0.0, -s * (v[0] * distances + v[1:]))
+        return float(weight @ loss.sum(axis=1) + 0.5 * penalty @ (v - centre) ** 2)
+
+    for _ in range(100):
+        g = s * (x[0] * distances + x[1:])
+        pull = -weight[:, None] * s * expit(-g)
+        curve = weight[:, None] * expit(g) * expit(-g)
+        gradient = np.concatenate([[(pull * distances).sum()], pull.sum(axis=0)]) + penalty * (x - centre)
+        H = np.diag(np.concatenate([[(curve * distances**2).sum()], curve.sum(axis=0)]) + penalty)
+        H[0, 1:] = H[1:, 0] = (curve * distances).sum(axis=0)
+        step = -np.linalg.solve(H, gradient)
+        if float(np.abs(step).max()) < 1e-13 * (1.0 + float(np.abs(x).max())):
+            break
+        size, now = 1.0, value(x)
+        while size > 1e-10 and value(x + size * step) > now + 1e-4 * size * float(gradient @ step):
+            size *= 0.5
+        x = x + size * step
+    return Calibration(max(float(x[0]), LEAST_SLOPE), x[1:] if fit_offsets else np.zeros(m))
+
+
+def agree_with(p: Array, predicted: Ranks) -> Array:
+    """Probabilities changed as little as makes the predicted class the most probable one.
+
+    A row's predicted class is the median of its distribution, which need not be its mode. As much of the predicted
+    class is mixed in as it takes.
+    """
+    rows = np.arange(len(p))
+    lead = p.max(axis=1) - p[rows, predicted]
+    share = np.where(lead > 0, (lead + 1e-9) / (1.0 + lead), 0.0)
+    mixed = p * (1.0 - share)[:, None]
+    mixed[rows, predicted] += share
+    return mixed

@@ -1,0 +1,201 @@
+"""Linear models of few dense features: Newton's method in (w, t), for every loss, without a kernel matrix.
+
+The Hessian of (4) in (w, t) has d + K - 1 rows, so a step costs one pass over the data, whatever C is. SMO, in
+contrast, crawls where a kernel matrix of low rank meets a large C.
+
+The piecewise linear losses are smoothed: within a band of width `tol` around the margin 1 the slope runs linearly from one
+side's to the other's. A dual variable is then strictly inside its box only if its margin lies in that band, which is
+what a violation of at most `tol` means. So the smoothed problem's solution solves the true one to the tolerance asked for.
+The band is narrowed step by step, each solution starting the next.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+from scipy.linalg import cho_factor, cho_solve
+
+from tordinal.losses import Loss
+from tordinal.reduction import Ranks, signs
+from tordinal.solvers.solution import Solution, thresholds_and_losses
+
+Array = NDArray[np.float64]
+
+WIDEST, NARROWING = 4.0, 0.2  # first width of the band, and the factor by which it shrinks
+GRADIENT = 1e-7  # relative gradient at which a smoothed problem counts as solved
+MAX_STEPS = 60  # Newton steps for one width
+RIDGE = 1e-9  # keeps the thresholds' system regular where no row lies in a band
+ARMIJO, MAX_HALVINGS = 1e-4, 50
+
+
+@dataclass(frozen=True)
+class Smoothed:
+    """A piecewise linear loss, smoothed over a band of the given width around the margin 1."""
+
+    box: tuple[float, float]
+    width: float
+
+    def _share(self, g: Array) -> Array:
+        return np.clip((1.0 - g) / self.width + 0.5, 0.0, 1.0)
+
+    def value(self, g: Array) -> Array:
+        """Loss."""
+        u, (low, high) = self._share(g), self.box
+        below = np.where(u < 1.0, 0.5 * self.width * u * u, 1.0 - g)
+        above = np.where(u > 0.0, 0.5 * self.width * (1.0 - u) ** 2, g - 1.0) if low else 0.0
+        return high * below - low * above
+
+    def slope(self, g: Array) -> Array:
+        """Derivative with respect to the margin."""
+        low, high = self.box
+        return -(low + (high - low) * self._share(g))
+
+    def curvature(self, g: Array) -> Array:
+        """Second derivative."""
+        low, high = self.box
+        return np.where(np.abs(1.0 - g) < 0.5 * self.width, (high - low) / self.width, 0.0)
+
+
+class LinearNewton:
+    """Solver of all losses for few dense features.
+
+    Parameters
+    ----------
+    X : ndarray of shape (n_samples, n_features)
+        Centred rows.
+    loss : Loss
+        Any loss.
+    """
+
+    def __init__(self, X: Array, loss: Loss):
+        self.X, self.loss = np.ascontiguousarray(X, dtype=np.float64), loss
+
+    def solve(
+        self,
+        y: Ranks,
+        cost: Array,
+        n_thresholds: int,
+        *,
+        warm: Solution | None = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        on_chunk: Callable[[int, float], None] | None = None,
+    ) -> Solution:
+        """Minimise (4) over w and t with the ranks y fixed; parameters as in `SMO.solve`."""
+        used = np.flatnonzero(cost > 0)
+        X, C, s = self.X[used], cost[used], signs(y[used], n_thresholds)
+        w = np.zeros(X.shape[1]) if warm is None or warm.coef is None else warm.coef
+        t = np.zeros(n_thresholds) if warm is None else warm.thresholds.copy()
+        box = getattr(self.loss, "box", None)
+        widths = [0.0] if box is None else self._widths(tol, warm)
+        limit, steps, violation = (np.inf if max_iter < 0 else max_iter), 0, np.inf
+        for width in widths:
+            loss = self.loss if box is None else Smoothed(box, width)
+            precise = tol if box is None else GRADIENT
+            w, t, taken, violation = self._newton(loss, X, C, s, w, t, precise, limit - steps)
+            steps += taken
+            if on_chunk is not None:
+                on_chunk(steps, violation)
+            if steps >= limit:
+                break
+        a = np.zeros(len(y))
+        a[used] = -(C[:, None] * s * loss.slope(s * ((X @ w)[:, None] - t))).sum(axis=1)
+        h, order = self.X @ w, np.sort(t)  # sorted thresholds are never worse, see SMO._thresholds
+        value = 0.5 * float(w @ w) + thresholds_and_losses(self.loss, y, cost, h, order)
+        converged = bool(violation <= precise) and width == widths[-1]
+        return Solution(h, order, value, a, y, cost, coef=w, n_iter=steps, violation=violation, converged=converged)
+
+    @staticmethod
+    def _widths(tol: float, warm: Solution | None) -> list[float]:
+        """Widths of the band, down to the tolerance; a warm start begins near its end."""
+        widths = [tol]
+        while widths[-1] < (WIDEST if warm is None else tol):
+            widths.append(widths[-1] / NARROWING)
+        return widths[::-1]
+
+    def _newton(
+        self, loss: Loss, X: Array, C: Array, s: Array, w: Array, t: Array, precise: float, limit: float
+    ) -> tuple[Array, Array, int, float]:
+        """Minimise one smooth problem; w, t, the steps taken and the relative gradient."""
+        d, m = X.shape[1], len(t)
+
+        def value(h: Array, w: Array, t: Array) -> float:
+            terms = loss.value(s * (h[:, None] - t)).sum(axis=1)
+            return 0.5 * float(w @ w) + 0.5 * float(np.sum((t - t.mean()) ** 2)) + float(C @ terms)
+
+        h = X @ w
+        now, steps = value(h, w, t), 0
+        while True:
+            g = s * (h[:, None] - t)
+            pull = C[:, None] * s * loss.slope(g)
+            grad_w, grad_t = w + X.T @ pull.sum(axis=1), t - t.mean() - pull.sum(axis=0)
+            violation = float(np.sqrt(grad_w @ grad_w + grad_t @ grad_t) / np.sqrt(2.0 * now)) if now > 0 else 0.0
+            if violation <= precise or steps >= min(MAX_STEPS, limit):
+                return w, t, steps, violation
+            E = C[:, None] * loss.curvature(g)  # type: ignore[attr-defined]
+            active = np.flatnonzero(E.any(axis=1))
+            XA, EA = X[active], E[active]
+            cross = XA.T @ EA
+            M = cho_factor(np.eye(m) - 1.0 / m + np.diag(EA.sum(axis=0) + RIDGE * (1.0 + C.sum())))
+            H = np.eye(d) + (XA.T * EA.sum(axis=1)) @ XA - cross @ cho_solve(M, cross.T)
+            v = -cho_solve(cho_factor(H + 1e-12 * np.trace(H) * np.eye(d)), grad_w + cross @ cho_solve(M, grad_t))
+            tau = cho_solve(M, cross.T @ v - grad_t)
+            z = X @ v
+            slope = float(grad_w @ v + grad_t @ tau)
+            if isinstance(loss, Smoothed):
+                spread = tau - tau.mean()
+                linear, quadratic = float(w @ v + (t - t.mean()) @ spread), float(v @ v + spread @ spread)
+                step = _exact_step(g, s * (z[:, None] - tau), C, *loss.box, loss.width, linear, quadratic)
+            else:
+                step = self._armijo(lambda a: value(h + a * z, w + a * v, t + a * tau), now, slope)  # noqa: B023
+            new = value(h + step * z, w + step * v, t + step * tau)
+            if not new < now:
+                return w, t, steps, precise  # rounding hides any further decrease
+            w, t, h, now, steps = w + step * v, t + step * tau, h + step * z, new, steps + 1
+
+    @staticmethod
+    def _armijo(value: Callable[[float], float], now: float, slope: float) -> float:
+        """The longest of 1, 1/2, 1/4 ... that decreases the objective enough."""
+        step = 1.0
+        for _ in range(MAX_HALVINGS):
+            if value(step) <= now + ARMIJO * step * slope:
+                break
+            step *= 0.5
+        return step
+
+    def refine(self, solution: Solution) -> Solution:
+        """Already as accurate as the tolerance asks."""
+        return solution
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _slope_along(step, margin, change, C, low, high, width, linear, quadratic):
+    """Derivative of the smoothed objective along a direction, at a step."""
+    total = linear + step * quadratic
+    for i in range(margin.shape[0]):
+        row = 0.0
+        for k in range(margin.shape[1]):
+            u = (1.0 - margin[i, k] - step * change[i, k]) / width + 0.5
+            u = min(max(u, 0.0), 1.0)
+            row -= (low + (high - low) * u) * change[i, k]
+        total += C[i] * row
+    return total
+
+
+@njit(cache=True, nogil=True)
+def _exact_step(margin, change, C, low, high, width, linear, quadratic):
+    """The step that minimises the smoothed objective along a direction: where its derivative changes sign."""
+    left, right = 0.0, 1.0
+    while right < 1e6 and _slope_along(right, margin, change, C, low, high, width, linear, quadratic) < 0.0:
+        left, right = right, 2.0 * right
+    for _ in range(30):
+        middle = 0.5 * (left + right)
+        if _slope_along(middle, margin, change, C, low, high, width, linear, quadratic) < 0.0:
+            left = middle
+        else:
+            right = middle
+        if right - left < 1e-6 * right:
+            break
+    return right

@@ -1,0 +1,126 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from problems import hide, ordinal_problem
+from sklearn.exceptions import FitFailedWarning
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+from tordinal import REDSVM, TOR, TORCV
+
+QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
+
+
+@parametrize_with_checks(
+    [TORCV(C=[1.0], kernel="linear", committee=3)],
+    expected_failed_checks=lambda _: {
+        "check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows"
+    },
+)
+def test_scikit_learn_checks(estimator, check):
+    check(estimator)
+
+
+def test_the_search_reports_what_it_did():
+    X, y = ordinal_problem(150, 3)
+    hidden = hide(y, 40)
+    model = TORCV(**QUICK).fit(X, hidden)
+    results = model.cv_results_
+    n = len(results["params"])
+    assert n > 4
+    assert results["transductive"].any()
+    assert not results["transductive"].all()  # the supervised model is always a candidate
+    assert len(results["mean_test_score"]) == len(results["rank_test_score"]) == n
+    assert results["rank_test_score"].min() == 1
+    assert len(model.estimators_) == min(9, int((~results["dropped"]).sum()))
+    assert isinstance(model.best_estimator_, (REDSVM, TOR))
+    assert model.best_params_["C"] in (0.1, 1.0)
+    assert "MAE" in model.verdict_
+    assert "3-fold, 40 labels" in model.verdict_
+    labelled = hidden != -1
+    np.testing.assert_array_equal(model.transduction_[labelled], y[labelled])
+    assert all(v is not None for v in model.cv_predictions_[labelled])
+    assert all(v is None for v in model.cv_predictions_[~labelled])
+    assert np.mean(model.transduction_ == y) > 0.6
+    members = np.array([np.asarray(m.predict(X)) for m in model.estimators_])
+    np.testing.assert_array_equal(model.predict(X), np.sort(members, axis=0)[(len(members) - 1) // 2])
+
+
+def test_a_committee_of_one_is_the_best_estimator():
+    X, y = ordinal_problem(120, 3)
+    model = TORCV(**QUICK, committee=1).fit(X, hide(y, 40))
+    assert len(model.estimators_) == 1
+    np.testing.assert_array_equal(model.predict(X), model.classes_[model.best_estimator_.predict(X)])
+
+
+def test_supervised_only_and_no_unlabelled_rows():
+    X, y = ordinal_problem(100, 3)
+    for model in (TORCV(**QUICK, transduce=False).fit(X, hide(y, 40)), TORCV(**QUICK).fit(X, y)):
+        assert not model.cv_results_["transductive"].any()
+        assert "supervised only" in model.verdict_
+
+
+def test_results_do_not_depend_on_n_jobs():
+    X, y = ordinal_problem(120, 3)
+    hidden = hide(y, 30)
+    one, two = TORCV(**QUICK, n_jobs=1).fit(X, hidden), TORCV(**QUICK, n_jobs=2).fit(X, hidden)
+    np.testing.assert_array_equal(one.transduction_, two.transduction_)
+    np.testing.assert_allclose(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    assert one.best_params_ == two.best_params_
+
+
+def test_a_class_with_one_label_stays_in_training():
+    X, y = ordinal_problem(100, 4)
+    hidden = hide(y, 40)
+    extra = np.flatnonzero(hidden == 3)[1:]
+    hidden[extra] = -1
+    model = TORCV(**QUICK).fit(X, hidden)
+    assert model.classes_.tolist() == [0, 1, 2, 3]
+
+
+def test_a_scorer_that_fails_marks_the_candidate_and_the_search_goes_on():
+    X, y = ordinal_problem(120, 3)
+    calls = []
+
+    def moody(estimator, X, y):
+        calls.append(1)
+        if len(calls) == 2:
+            raise RuntimeError("not today")
+        return float(np.mean(estimator.predict(X) == y))
+
+    with pytest.warns(FitFailedWarning, match="not today"):
+        model = TORCV(**QUICK, scoring=moody).fit(X, hide(y, 40))
+    assert np.isnan(model.cv_results_["mean_test_score"]).sum() >= 1
+    assert np.mean(model.transduction_ == y) > 0.5
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "neg_mean_absolute_error"])
+def test_any_scorer_of_scikit_learn(scoring):
+    X, y = ordinal_problem(100, 3)
+    model = TORCV(**QUICK, scoring=scoring).fit(X, hide(y, 40))
+    assert "score" in model.verdict_
+    assert np.isfinite(model.best_score_)
+
+
+def test_words_sparse_rows_and_a_gram_matrix():
+    X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 30)
+    words = np.array(["poor", "fair", "good"])
+    target = [words[k] if k >= 0 else None for k in hidden]
+    model = TORCV(C=[1.0], kernel="linear", cv=3, classes=words.tolist()).fit(sp.csr_array(X), target)
+    assert set(model.predict(sp.csr_array(X))) <= set(words)
+    gram = TORCV(C=[1.0], kernel="precomputed", cv=3).fit(X @ X.T, hidden)
+    assert gram.transduction_.shape == (90,)
+
+
+def test_fewer_unlabelled_rows_in_the_folds():
+    X, y = ordinal_problem(200, 3)
+    model = TORCV(**QUICK, cv_unlabeled=20, C2_max=["balanced", None]).fit(X, hide(y, 40))
+    assert len(model.transduction_) == 200
+
+
+def test_progress_and_verdict_are_printed(capsys):
+    X, y = ordinal_problem(90, 3)
+    TORCV(**QUICK, verbose=1).fit(X, hide(y, 30))
+    printed = capsys.readouterr().out
+    assert "transductive fits, about" in printed
+    assert "transduction" in printed.splitlines()[-1]
