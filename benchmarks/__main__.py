@@ -1,11 +1,11 @@
-"""``python -m benchmarks --list``, ``python -m benchmarks redsvm [--quick]``."""
+"""``python -m benchmarks --list``, ``python -m benchmarks redsvm [--quick]``, ``python -m benchmarks --page``."""
 
 import argparse
 import importlib
 import pkgutil
 from pathlib import Path
 
-from benchmarks.harness import save
+from benchmarks.harness import page, save
 
 HERE = Path(__file__).parent
 
@@ -20,7 +20,11 @@ def main() -> None:
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
     parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the real data sets")
     parser.add_argument("--out", type=Path, default=HERE / "results", help="folder for the JSON results")
+    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md from the stored results")
     arguments = parser.parse_args()
+    if arguments.page:
+        print("written:", page(arguments.out, HERE.parent / "docs" / "benchmarks.md"))
+        return
     if arguments.list or not arguments.names:
         for name in names:
             module = importlib.import_module(f"benchmarks.bench_{name}")

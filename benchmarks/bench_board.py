@@ -66,7 +66,7 @@ def methods(text: bool) -> dict[str, Any]:
     from sklearn.linear_model import LogisticRegression
     from sklearn.semi_supervised import LabelSpreading, SelfTrainingClassifier
     from sklearn.svm import SVC
-    from skordinal.classifiers import REDSVM as PeerREDSVM
+    from skordinal import classifiers as skordinal
 
     from tordinal import REDSVM, TOR, TORCV
 
@@ -76,7 +76,7 @@ def methods(text: bool) -> dict[str, Any]:
         "TORCV": TORCV(),
         "TORCV supervised": TORCV(transduce=False),
         "mord LogisticAT": mord.LogisticAT(),
-        "skordinal REDSVM": PeerREDSVM(kernel="linear" if text else "rbf"),
+        "skordinal REDSVM": skordinal.REDSVM(kernel="linear" if text else "rbf"),
         "SVC": SVC(kernel="linear" if text else "rbf"),
         "LabelSpreading": LabelSpreading(kernel="knn"),
         "SelfTraining": SelfTrainingClassifier(LogisticRegression(max_iter=1000)),

@@ -56,6 +56,34 @@ def save(name: str, records: list[dict[str, Any]], out: Path, quick: bool) -> Pa
     return path
 
 
+def page(results: Path, target: Path) -> Path:
+    """Write the page of results for the docs: one table per stored benchmark, and the notes beside it."""
+    parts = [
+        "# Benchmarks\n\nMade by `python -m benchmarks --page` from `benchmarks/results/`. Every figure is from one run.\n"
+    ]
+    for path in sorted(results.glob("*.json")):
+        if path.stem.endswith("-quick"):
+            continue
+        content = json.loads(path.read_text())
+        versions = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+        parts.append(
+            f"\n## {path.stem}\n\n`python -m benchmarks {path.stem}`, {content['date']}, "
+            f"{content['machine']['cores']} cores, Python {content['machine']['python']}, {versions}.\n"
+        )
+        notes = results / f"{path.stem}.md"
+        if notes.exists():
+            parts.append("\n" + notes.read_text())
+        last: list[str] = []
+        for record in content["records"]:
+            if list(record) != last:
+                last = list(record)
+                parts.append("\n| " + " | ".join(last) + " |\n" + "|---" * len(last) + "|\n")
+            cells = (f"{v:.3g}" if isinstance(v, float) else str(v) for v in record.values())
+            parts.append("| " + " | ".join(cells) + " |\n")
+    target.write_text("".join(parts))
+    return target
+
+
 def ordinal_rows(n: int, n_features: int = 16, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
     """Rows and five equally frequent ranks of a noisy nonlinear score."""
     rng = np.random.default_rng(seed)

@@ -206,6 +206,7 @@ def _mend_sparse(squared, a, b, A, A_col, A_ptr, B, B_col, B_ptr, share):
                 squared[i, j] = total
 
 
+@lru_cache(maxsize=1)
 def n_threads() -> int:
     """Cores this process may use; worker processes of joblib are told their share through the environment."""
     limit = os.environ.get("OMP_NUM_THREADS", "")

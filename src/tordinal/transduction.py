@@ -148,27 +148,27 @@ def transduce(
         Called with each new record of the history and the fit; a true answer ends the search there.
     """
     unlabeled = y == UNLABELED
-    y = y.copy()
     supervised = trainer.train(y, np.where(unlabeled, 0.0, C1 * weight), None, 1.0)  # Algorithm 2, line 5
     result = Transduction(y, supervised, y)
     stop = _record(result, 0.0, on_training)
     if not unlabeled.any():
         return result
-    y[unlabeled] = initial_labels(result.fit.h[unlabeled], counts(result.fit))  # line 4
-    result.initial = y.copy()
+    result.y = result.initial = y.copy()
+    result.y[unlabeled] = initial_labels(supervised.h[unlabeled], counts(supervised))  # line 4
     for C2 in schedule:  # lines 5, 6 and 17
         if stop:
             break
         cost = np.where(unlabeled, C2, C1) * weight
-        result.fit = trainer.train(y, cost, result.fit, 1.0)  # line 8
+        result.fit = trainer.train(result.y, cost, result.fit, 1.0)  # line 8
         stop = _record(result, C2, on_training)
         while not stop:
-            swapped, n_swaps = exchange_labels(result.fit, y, unlabeled, weight, trainer.gain, swaps)  # lines 9 to 15
+            swapped, n_swaps = exchange_labels(
+                result.fit, result.y, unlabeled, weight, trainer.gain, swaps
+            )  # lines 9 to 15
             fit = _retrain(trainer, swapped, cost, result.fit) if n_swaps else None  # line 8
             if fit is None:
                 break  # line 16
-            y[:] = swapped
-            result.fit = fit
+            result.y, result.fit = swapped, fit
             result.history[-1]["swaps"] = n_swaps
             stop = _record(result, C2, on_training)
     return result

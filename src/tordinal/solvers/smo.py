@@ -110,7 +110,7 @@ class SMO:
         beta, a, h = self._start(y, cost, lower, upper, warm)
         gram, r = self.gram, float(self.regularised)
         c = beta.sum(axis=0)
-        chunk = longest = int(np.clip(CHUNK_WORK // len(h), 50, 50_000))
+        chunk = longest = int(np.clip(CHUNK_WORK // len(h), 50, 2_000 + 10 * len(h)))
         limit = np.inf if max_iter < 0 else max_iter
         offsets = np.empty((2, len(h)))
         choices = np.empty((2, len(h)), dtype=np.int16)
@@ -125,9 +125,10 @@ class SMO:
             goal = tol if self.coupling == "reduction" else max(tol, 0.5 * violation)
             room = self._room(c, raised, lowered)
             _candidates(h, r * c, s, beta, lower, upper, raised, lowered, offsets, choices)
+            allowed = int(min(chunk, longest, limit - steps))
             taken, missing = _steps(
                 gram.rows, gram.slot, gram.last_used, gram.diagonal, h, a, beta, lower, upper, s, c, r,
-                raised, lowered, offsets, choices, room, goal, min(chunk, limit - steps), clock,
+                raised, lowered, offsets, choices, room, goal, allowed, clock,
             )  # fmt: skip
             steps += taken
             clock += 2 * taken + 2
@@ -137,10 +138,10 @@ class SMO:
             since_direct += taken
             if since_direct >= chunk:
                 since_direct = 0
-                n_free = self._free_steps(h, a, beta, lower, upper, s)
+                work = self._free_steps(h, a, beta, lower, upper, s)
                 c = beta.sum(axis=0)
                 # As much work in steps of SMO until the next direct solution as that one took.
-                chunk = int(np.clip(n_free**3 // (10 * len(h)), FREE_CHUNK, longest)) if n_free else longest
+                chunk = max(FREE_CHUNK, int(work / (10 * len(h)))) if work else longest
             if on_chunk is not None:
                 on_chunk(steps, violation)
         t = self._thresholds(c, least, most)
@@ -159,8 +160,8 @@ class SMO:
         best = finer if finer.objective <= solution.objective else solution
         return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
-    def _free_steps(self, h: Array, a: Array, beta: Array, lower: Array, upper: Array, s: Array) -> int:
-        """Newton's steps on the free variables alone, in place; how many there were.
+    def _free_steps(self, h: Array, a: Array, beta: Array, lower: Array, upper: Array, s: Array) -> float:
+        """Newton's steps on the free variables alone, in place; the work they took, in multiplications.
 
         Where few variables are free their optimality conditions are a small linear system. SMO, two variables at a time,
         zigzags through it: with a linear kernel and a large C for millions of steps. Each step ends at the optimum of
@@ -168,7 +169,7 @@ class SMO:
         """
         i, k = np.nonzero((beta > lower) & (beta < upper))
         if not 0 < len(i) <= FREE_LIMIT:
-            return 0
+            return 0.0
         r, c = float(self.regularised), beta.sum(axis=0)
         rows, row = np.unique(i, return_inverse=True)
         Q = np.array([self.gram.row(int(q))[i] for q in rows])[row] + r * (k[:, None] == k)
@@ -176,8 +177,9 @@ class SMO:
         group = np.zeros_like(k) if self.coupling == "reduction" else k  # keeps the multipliers of SVOR-EXC as they are
         low, high, value = lower[i, k], upper[i, k], beta[i, k]
         ridge = FREE_RIDGE * max(1.0, float(np.abs(Q).max()))
-        free = np.ones(len(i), dtype=bool)
+        free, work = np.ones(len(i), dtype=bool), float(len(i) * len(h))
         for _ in range(len(i)):
+            work += float(free.sum()) ** 3
             A = (group[free] == np.unique(group[free])[:, None]).astype(np.float64)
             system = np.block(
                 [[Q[np.ix_(free, free)] + ridge * np.eye(free.sum()), A.T], [A, np.zeros((len(A), len(A)))]]
@@ -205,7 +207,7 @@ class SMO:
         beta[i, k] = value
         a[rows] = beta[rows].sum(axis=1)
         h += self.gram.combine(rows, np.asarray(change, dtype=np.float64))
-        return len(i)
+        return work
 
     def _groups(self, c: Array) -> NDArray[np.int64]:
         """Which thresholds share one equality constraint: all, none, or runs tied by a positive multiplier."""
@@ -260,20 +262,21 @@ class SMO:
     ) -> tuple[Array, Array, Array]:
         """A feasible start: zeros, or the warm solution carried over to new ranks and costs.
 
-        A variable that keeps its sign is scaled with its cost. One whose sign flipped, or whose cost was zero, takes the
-        bound that is optimal at the warm (h, t). What then violates the constraint is mended by `_balance`.
+        A variable is scaled with its cost and, where its sign flipped, negated: two swapped rows sat at opposite bounds, so
+        the sum stays 0. One whose cost was zero takes the bound that is optimal at the warm (h, t). What then violates the
+        constraint is mended by `_balance`.
         """
         n, m = lower.shape
         if warm is None:
             return np.zeros((n, m)), np.zeros(n), np.zeros(n)
         scale = np.divide(cost, warm.cost, out=np.zeros(n), where=warm.cost > 0)
-        beta = np.clip(warm.beta * scale[:, None], lower, upper)
         s = signs(y, m)
+        kept = np.where(s == signs(warm.y, m), scale[:, None], -scale[:, None])
+        beta = np.clip(warm.beta * kept, lower, upper)
         margin = s * (warm.h[:, None] - warm.thresholds)
-        fresh = (s != signs(warm.y, m)) | ((warm.cost == 0) & (cost > 0))[:, None]
-        i, k = np.nonzero(fresh)
-        violated = self.loss.slope(margin[i, k]) * s[i, k] < 0
-        beta[i, k] = np.where(violated, upper[i, k], lower[i, k])
+        fresh = np.flatnonzero((warm.cost == 0) & (cost > 0))
+        violated = self.loss.slope(margin[fresh]) * s[fresh] < 0
+        beta[fresh] = np.where(violated, upper[fresh], lower[fresh])
         if self.coupling == "reduction":
             _balance(beta.reshape(-1), margin.reshape(-1))
         else:
