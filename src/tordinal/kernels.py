@@ -214,7 +214,7 @@ def n_threads() -> int:
 
 
 @lru_cache(maxsize=1)
-def _pool() -> ThreadPoolExecutor:
+def thread_pool() -> ThreadPoolExecutor:
     """Threads for the many short products of a fit."""
     return ThreadPoolExecutor(n_threads())
 
@@ -226,19 +226,18 @@ def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
 
 @dataclass(frozen=True)
 class LinearFeatures:
-    """Training rows of a linear kernel that is better not made a matrix: many rows, few dense features.
+    """Training rows of a linear kernel that is better not made a matrix: many sparse rows, or few dense features.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Centred rows.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Rows; dense ones are centred.
     """
 
-    X: Array
-    full = True
+    X: Matrix
 
     def __len__(self) -> int:
-        return len(self.X)
+        return int(self.X.shape[0])
 
 
 def centred(X: Array) -> Array:
@@ -246,17 +245,21 @@ def centred(X: Array) -> Array:
     return X - X.mean(axis=0, dtype=np.float64)
 
 
-def hold_kernel(kernel: Kernel, X: Matrix, cache_size: float) -> "Gram | LinearFeatures":
+def hold_kernel(kernel: Kernel, X: Matrix, cache_size: float, *, smooth: bool) -> "Gram | LinearFeatures":
     """Hold the kernel of the training rows in the way that suits it: as a matrix, as cached rows, or as features.
 
-    Dense features of the linear kernel are centred first. As b is free this changes nothing but a common shift of h and t,
-    and it keeps the kernel values small and accurate.
+    Linear models of more than a thousand rows are solved in their features where that is quicker: with few dense features,
+    with a smooth loss, or where a matrix would not fit. Dense features of the linear kernel are centred. As b is free this
+    changes nothing but a common shift of h and t, and it keeps the kernel values small and accurate.
     """
-    if kernel.name == "linear" and not sp.issparse(X):
-        X = centred(X)
-        if X.shape[0] > SINGLE_PRECISION_ROWS and X.shape[1] <= FEW_FEATURES:
-            return LinearFeatures(np.ascontiguousarray(X, dtype=np.float64))
-    return Gram(kernel, X, cache_size)
+    if kernel.name != "linear":
+        return Gram(kernel, X, cache_size)
+    n, d = X.shape
+    fits = 4 * n * n <= cache_size * 2**20
+    if sp.issparse(X):
+        return LinearFeatures(X) if n > SINGLE_PRECISION_ROWS and (smooth or not fits) else Gram(kernel, X, cache_size)
+    X = centred(X)
+    return LinearFeatures(X) if n > SINGLE_PRECISION_ROWS and d <= FEW_FEATURES else Gram(kernel, X, cache_size)
 
 
 class Gram:
@@ -379,7 +382,7 @@ class Gram:
         if len(self) <= SINGLE_PRECISION_ROWS or threads == 1:
             times(slice(0, len(self)))
         else:
-            list(_pool().map(times, blocks(len(self), min(BLOCK, -(-len(self) // (2 * threads))))))
+            list(thread_pool().map(times, blocks(len(self), min(BLOCK, -(-len(self) // (2 * threads))))))
         return out
 
     def times_single(self, v: Array) -> Array:

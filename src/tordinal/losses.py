@@ -122,6 +122,11 @@ def swap_gain(loss: Loss, d: Array) -> Array:
     return loss.value(-d) - loss.value(d)
 
 
+def is_smooth(loss: Loss) -> bool:
+    """Whether a loss has a curvature; otherwise it has a dual box."""
+    return not hasattr(loss, "box")
+
+
 def check_loss(loss: object) -> Loss:
     """Settle the `loss` parameter of an estimator: a name from Table II, or an object that satisfies Definition 3.
 

@@ -19,9 +19,9 @@ from tordinal.calibration import agree_with
 from tordinal.estimators._calibrator import Calibrator
 from tordinal.estimators._progress import CallbackSupport, Progress
 from tordinal.kernels import KERNELS, Gram, Kernel, LinearFeatures, Matrix, blocks, hold_kernel, resolve_gamma
-from tordinal.losses import LOSSES
+from tordinal.losses import LOSSES, Loss, is_smooth
 from tordinal.reduction import UNLABELED, Ranks, encode_labels, ranks
-from tordinal.solvers import Solution, Solver
+from tordinal.solvers import Solution, Solver, make_solver
 
 Array = NDArray[np.float64]
 
@@ -95,9 +95,13 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         self._kernel = Kernel(self.kernel, gamma, self.degree, self.coef0)
         return self._kernel
 
-    def _hold(self, X: Matrix) -> Gram | LinearFeatures:
+    def _solver(self, X: Matrix, loss: Loss) -> Solver:
+        """The solver for a loss on the training rows."""
+        return make_solver(self._hold(X, loss), loss)
+
+    def _hold(self, X: Matrix, loss: Loss) -> Gram | LinearFeatures:
         """The kernel of the training rows."""
-        return hold_kernel(self._resolve_kernel(X), X, self.cache_size)
+        return hold_kernel(self._resolve_kernel(X), X, self.cache_size, smooth=is_smooth(loss))
 
     def _keep_weights(self, X: Matrix, a: Array, coef: Array | None = None) -> Any:
         """Set what projections of new rows need: the weights of the training rows (one column per projection), or w itself.
@@ -127,10 +131,10 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _warn_unless_converged(self, solution: Solution) -> None:
         if not solution.converged:
+            limit = f"max_iter={self.max_iter} steps" if self.max_iter >= 0 else "all it could do"
             warnings.warn(
-                f"{type(self).__name__} stopped after max_iter={self.max_iter} steps with a violation of "
-                f"{solution.violation:.2g} (tol={self.tol:g}). The model is usable but not optimal: raise max_iter or tol, "
-                "or scale the features.",
+                f"{type(self).__name__} stopped after {limit} with a violation of {solution.violation:.2g} "
+                f"(tol={self.tol:g}). The model is usable but not optimal: raise max_iter or tol, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=3,
             )
@@ -140,12 +144,12 @@ class ThresholdClassifier(KernelClassifier):
     """One projection h(x) and ordered thresholds: what RED-SVM, TOR and SVOR fit."""
 
     def _fit_supervised(
-        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, make_solver: Callable[[Any], Solver]
+        self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None, solver_for: Callable[[Any], Solver]
     ) -> Self:
         """One training on rows that are all labelled."""
         X, rank, weight = self._read(X, y, sample_weight)
         with Progress(self, n_levels=1) as progress:
-            solver = make_solver(X)
+            solver = solver_for(X)
             solution = solver.solve(
                 rank, self.C * weight, len(self.classes_) - 1,
                 tol=self.tol, max_iter=self.max_iter, on_chunk=progress.chunk,

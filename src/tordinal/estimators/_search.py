@@ -18,7 +18,7 @@ from tordinal.calibration import identity_calibration
 from tordinal.estimators.redsvm import REDSVM
 from tordinal.estimators.tor import TOR, SolverTrainer, check_class_ratio, resolve_ratio
 from tordinal.kernels import Gram, Kernel, LinearFeatures, Matrix, hold_kernel, resolve_gamma
-from tordinal.losses import Loss, check_loss
+from tordinal.losses import Loss, check_loss, is_smooth
 from tordinal.model_selection import deal_folds, take
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.solvers import make_solver
@@ -112,11 +112,11 @@ class Search:
         """Cross-validate supervised candidates; those of one loss and kernel share a path of rising C."""
         groups: dict[tuple[int, int], list[Candidate]] = {}
         for candidate in candidates:
-            groups.setdefault((id(candidate.loss), id(candidate.kernel)), []).append(candidate)
+            groups.setdefault(_kind(candidate), []).append(candidate)
         self.trials = {c: Trial(c) for c in candidates}
         jobs: list[tuple[int, list[Candidate], Index, Any, Loss]] = []
         for group in groups.values():
-            held_kernel = self._hold(group[0].kernel, self.labeled)
+            held_kernel = self._hold(group[0].kernel, group[0].loss, self.labeled)
             loss = check_loss(group[0].loss)
             path = sorted(group, key=lambda c: c.C)
             jobs += [
@@ -139,8 +139,8 @@ class Search:
 
     def race(self, candidates: list[Candidate]) -> list[Trial]:
         """Cross-validate transductive candidates fold by fold; after a few folds the worse half drops out."""
-        kernels = {id(c.kernel): c.kernel for c in candidates}
-        held_kernels = {key: self._hold(kernel, self.rows) for key, kernel in kernels.items()}
+        kernels = {_kind(c): c for c in candidates}
+        held_kernels = {key: self._hold(c.kernel, c.loss, self.rows) for key, c in kernels.items()}
         trials = [Trial(c) for c in candidates]
         alive, begun = trials, time.perf_counter()
         total = len(trials) * FIRST_FOLDS + (len(trials) + 1) // 2 * (self.n_splits - FIRST_FOLDS)
@@ -149,7 +149,7 @@ class Search:
             jobs = [(trial, k) for k in stage for trial in alive]
             found = self._parallel(
                 delayed(_transductive_fold)(
-                    held_kernels[id(trial.candidate.kernel)], trial.candidate, self._hidden(k), self.n_classes,
+                    held_kernels[_kind(trial.candidate)], trial.candidate, self._hidden(k), self.n_classes,
                     np.flatnonzero(self.folds[0] == k), self.owner.tol, self.owner.max_iter,
                 )
                 for trial, k in jobs
@@ -216,7 +216,7 @@ class Search:
         chosen: list[Trial] = []
         seats = Counter[tuple[int, int, bool]]()
         for trial in order:
-            kind = (id(trial.candidate.loss), id(trial.candidate.kernel), trial.candidate.transductive)
+            kind = (*_kind(trial.candidate), trial.candidate.transductive)
             if seats[kind] < max(1, n // 3) and len(chosen) < n:
                 chosen.append(trial)
                 seats[kind] += 1
@@ -289,11 +289,13 @@ class Search:
         columns = self.labeled if model.kernel == "precomputed" else np.arange(len(self.rank))
         return model.predict(take(self.X, np.arange(len(self.rank)), columns, pairwise=model.kernel == "precomputed"))
 
-    def _hold(self, kernel: Any, rows: Index) -> Gram | LinearFeatures:
+    def _hold(self, kernel: Any, loss: Any, rows: Index) -> Gram | LinearFeatures:
         owner = self.owner
         gamma = resolve_gamma(owner.gamma, self.X) if kernel in ("rbf", "poly", "laplacian") else 1.0
         X = take(self.X, rows, rows, pairwise=kernel == "precomputed")
-        return hold_kernel(Kernel(kernel, gamma, owner.degree, owner.coef0), X, owner.cache_size)
+        return hold_kernel(
+            Kernel(kernel, gamma, owner.degree, owner.coef0), X, owner.cache_size, smooth=is_smooth(check_loss(loss))
+        )
 
     def _parallel(self, jobs: Any) -> list[Any]:
         return Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(jobs)
@@ -366,13 +368,18 @@ def _transductive_fold(
     return result.fit.h[held][:, None] - result.fit.thresholds, result.y[held]
 
 
+def _kind(candidate: Candidate) -> tuple[int, int]:
+    """What candidates that differ only in C and in how they transduce have in common: loss and kernel."""
+    return id(candidate.loss), id(candidate.kernel)
+
+
 def best_settings(trials: list[Trial]) -> list[Candidate]:
     """The best C of each loss and kernel, the best of those first; near-ties go to the smaller C, which is quicker too."""
     groups: dict[tuple[int, int], list[Trial]] = {}
-    quick = [t for t in trials if hasattr(check_loss(t.candidate.loss), "box")]
+    quick = [t for t in trials if not is_smooth(check_loss(t.candidate.loss))]
     for trial in quick or trials:
         if trial.mean() > -np.inf:
-            groups.setdefault((id(trial.candidate.loss), id(trial.candidate.kernel)), []).append(trial)
+            groups.setdefault(_kind(trial.candidate), []).append(trial)
     best = []
     for group in groups.values():
         top = max(group, key=Trial.mean)

@@ -160,7 +160,7 @@ class MTSVM(KernelClassifier):
         # Two classes are one problem: its mirror image would say the same.
         positives = [1] if n_classes == 2 else list(range(n_classes))
         with Progress(self, n_levels=len(positives)) as progress:
-            held = self._hold(X)
+            held = self._hold(X, loss)
             problems = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
                 delayed(self._one_against_rest)(held, loss, rank, weight, k, ratio[k]) for k in positives
             )

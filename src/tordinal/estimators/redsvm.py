@@ -7,7 +7,6 @@ from sklearn.base import _fit_context
 
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, LOSS_CONSTRAINT, ThresholdClassifier
 from tordinal.losses import check_loss
-from tordinal.solvers import make_solver
 
 
 class REDSVM(ThresholdClassifier):
@@ -130,4 +129,4 @@ class REDSVM(ThresholdClassifier):
             The fitted model.
         """
         loss = check_loss(self.loss)
-        return self._fit_supervised(X, y, sample_weight, lambda rows: make_solver(self._hold(rows), loss))
+        return self._fit_supervised(X, y, sample_weight, lambda rows: self._solver(rows, loss))

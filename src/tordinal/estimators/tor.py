@@ -13,7 +13,7 @@ from tordinal.estimators._base import KERNEL_CONSTRAINTS, LOSS_CONSTRAINT, Thres
 from tordinal.estimators._progress import Progress
 from tordinal.losses import check_loss, swap_gain
 from tordinal.reduction import UNLABELED, Ranks, ranks
-from tordinal.solvers import Solution, Solver, make_solver
+from tordinal.solvers import Solution, Solver
 from tordinal.transduction import Fit, c2_schedule, class_counts, transduce
 
 Array = NDArray[np.float64]
@@ -208,7 +208,7 @@ class TOR(ThresholdClassifier):
             return class_counts(ratio, int(unlabeled.sum()))
 
         with Progress(self, n_levels=1 + len(schedule)) as progress:
-            solver = make_solver(self._hold(X), loss)
+            solver = self._solver(X, loss)
             trainer = SolverTrainer(solver, len(self.classes_) - 1, self.tol, self.max_iter, progress)
             result = transduce(trainer, rank, weight, self.C, schedule, counts, self.swaps, progress.training)
             result.fit = solver.refine(result.fit)

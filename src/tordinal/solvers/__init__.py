@@ -1,7 +1,7 @@
 """Solvers: given ranks, costs and a warm start, what are h and t?"""
 
 from tordinal.kernels import Gram, LinearFeatures
-from tordinal.losses import Loss
+from tordinal.losses import Loss, is_smooth
 from tordinal.solvers.linear import LinearNewton
 from tordinal.solvers.newton import Newton
 from tordinal.solvers.smo import SMO
@@ -17,7 +17,7 @@ def make_solver(held: Gram | LinearFeatures, loss: Loss) -> Solver:
     """
     if isinstance(held, LinearFeatures):
         return LinearNewton(held.X, loss)
-    return SMO(held, loss) if hasattr(loss, "box") else Newton(held, loss)
+    return Newton(held, loss) if is_smooth(loss) else SMO(held, loss)
 
 
 __all__ = ["SMO", "LinearNewton", "Newton", "Solution", "Solver", "make_solver"]

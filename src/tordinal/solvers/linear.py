@@ -1,7 +1,8 @@
-"""Linear models of few dense features: Newton's method in (w, t), for every loss, without a kernel matrix.
+"""Linear models: Newton's method in (w, t), for every loss, without a kernel matrix.
 
-The Hessian of (4) in (w, t) has d + K - 1 rows, so a step costs one pass over the data, whatever C is. SMO, in
-contrast, crawls where a kernel matrix of low rank meets a large C.
+Work is in proportion to the non-zeros. With few dense features the Hessian of (4) in (w, t) is formed, and a step costs one
+pass over the data, whatever C is; SMO, in contrast, crawls where a kernel matrix of low rank meets a large C. With sparse
+features Newton's equations are solved by conjugate gradients over the rows that have curvature.
 
 The piecewise linear losses are smoothed: within a band of width `tol` around the margin 1 the slope runs linearly from one
 side's to the other's. A dual variable is then strictly inside its box only if its margin lies in that band, which is
@@ -11,12 +12,15 @@ The band is narrowed step by step, each solution starting the next.
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
+from tordinal.kernels import blocks, n_threads, thread_pool
 from tordinal.losses import Loss
 from tordinal.reduction import Ranks, signs
 from tordinal.solvers.solution import Solution, thresholds_and_losses
@@ -27,6 +31,7 @@ WIDEST, NARROWING = 4.0, 0.2  # first width of the band, and the factor by which
 GRADIENT = 1e-7  # relative gradient at which a smoothed problem counts as solved
 MAX_STEPS = 60  # Newton steps for one width
 RIDGE = 1e-9  # keeps the thresholds' system regular where no row lies in a band
+MAX_CG, FORCING = 200, 0.1  # iterations of conjugate gradients, and the share of the gradient they may leave
 ARMIJO, MAX_HALVINGS = 1e-4, 50
 
 
@@ -58,19 +63,68 @@ class Smoothed:
         return np.where(np.abs(1.0 - g) < 0.5 * self.width, (high - low) / self.width, 0.0)
 
 
-class LinearNewton:
-    """Solver of all losses for few dense features.
+class Rows:
+    """Training rows as an operator: products with a dense array or with a CSR matrix in its own precision.
 
     Parameters
     ----------
-    X : ndarray of shape (n_samples, n_features)
-        Centred rows.
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Rows.
+    """
+
+    def __init__(self, X: Any):
+        self.dense = not sp.issparse(X)
+        self.X: Any = np.ascontiguousarray(X, dtype=np.float64) if self.dense else X
+        self.n_rows, self.n_features = X.shape
+
+    def take(self, index: NDArray[np.int64]) -> "Rows":
+        """Some of the rows."""
+        return self if len(index) == self.n_rows else Rows(self.X[index])
+
+    def dot(self, v: Array) -> Array:
+        """X v."""
+        if self.dense:
+            return self.X @ v
+        out = np.empty(self.n_rows)
+        self._in_parts(lambda p: _csr_dot(self.X.data, self.X.indices, self.X.indptr, v, out, p.start, p.stop))
+        return out
+
+    def transposed_dot(self, u: Array) -> Array:
+        """X'u."""
+        return self.X.T @ u if self.dense else self._scatter(u, squared=False)
+
+    def squared_transposed_dot(self, u: Array) -> Array:
+        """The same with squared features."""
+        return self._scatter(u, squared=True)
+
+    def _scatter(self, u: Array, *, squared: bool) -> Array:
+        def part(p: slice) -> Array:
+            out = np.zeros(self.n_features)
+            _csr_scatter(self.X.data, self.X.indices, self.X.indptr, u, out, p.start, p.stop, squared)
+            return out
+
+        return np.sum(self._in_parts(part), axis=0)
+
+    def _in_parts(self, work: Callable[[slice], Any]) -> list[Any]:
+        """Work on as many parts as there are cores, and return what they gave, in order."""
+        if self.X.nnz < 100_000 or n_threads() == 1:
+            return [work(slice(0, self.n_rows))]
+        return list(thread_pool().map(work, blocks(self.n_rows, -(-self.n_rows // n_threads()))))
+
+
+class LinearNewton:
+    """Solver of all losses for linear models.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
+        Rows; dense ones are centred.
     loss : Loss
         Any loss.
     """
 
-    def __init__(self, X: Array, loss: Loss):
-        self.X, self.loss = np.ascontiguousarray(X, dtype=np.float64), loss
+    def __init__(self, X: Any, loss: Loss):
+        self.X, self.loss = Rows(X), loss
 
     def solve(
         self,
@@ -85,11 +139,11 @@ class LinearNewton:
     ) -> Solution:
         """Minimise (4) over w and t with the ranks y fixed; parameters as in `SMO.solve`."""
         used = np.flatnonzero(cost > 0)
-        X, C, s = self.X[used], cost[used], signs(y[used], n_thresholds)
-        w = np.zeros(X.shape[1]) if warm is None or warm.coef is None else warm.coef
+        X, C, s = self.X.take(used), cost[used], signs(y[used], n_thresholds)
+        w = np.zeros(X.n_features) if warm is None or warm.coef is None else warm.coef
         t = np.zeros(n_thresholds) if warm is None else warm.thresholds.copy()
         box = getattr(self.loss, "box", None)
-        widths = [0.0] if box is None else self._widths(tol, warm)
+        widths = [0.0] if box is None else self._widths(tol) if warm is None else [tol, *self._widths(tol)]
         limit, steps, violation = (np.inf if max_iter < 0 else max_iter), 0, np.inf
         for width in widths:
             loss = self.loss if box is None else Smoothed(box, width)
@@ -98,51 +152,52 @@ class LinearNewton:
             steps += taken
             if on_chunk is not None:
                 on_chunk(steps, violation)
-            if steps >= limit:
-                break
+            if steps >= limit or (width <= tol and violation <= precise):
+                break  # a warm start need not go through the wider bands
         a = np.zeros(len(y))
-        a[used] = -(C[:, None] * s * loss.slope(s * ((X @ w)[:, None] - t))).sum(axis=1)
-        h, order = self.X @ w, np.sort(t)  # sorted thresholds are never worse, see SMO._thresholds
+        a[used] = -(C[:, None] * s * loss.slope(s * (X.dot(w)[:, None] - t))).sum(axis=1)
+        h, order = self.X.dot(w), np.sort(t)  # sorted thresholds are never worse, see SMO._thresholds
         value = 0.5 * float(w @ w) + thresholds_and_losses(self.loss, y, cost, h, order)
-        converged = bool(violation <= precise) and width == widths[-1]
+        converged = bool(violation <= precise) and width <= tol
         return Solution(h, order, value, a, y, cost, coef=w, n_iter=steps, violation=violation, converged=converged)
 
     @staticmethod
-    def _widths(tol: float, warm: Solution | None) -> list[float]:
-        """Widths of the band, down to the tolerance; a warm start begins near its end."""
+    def _widths(tol: float) -> list[float]:
+        """Widths of the band, from the widest down to the tolerance."""
         widths = [tol]
-        while widths[-1] < (WIDEST if warm is None else tol):
+        while widths[-1] < WIDEST:
             widths.append(widths[-1] / NARROWING)
         return widths[::-1]
 
     def _newton(
-        self, loss: Loss, X: Array, C: Array, s: Array, w: Array, t: Array, precise: float, limit: float
+        self, loss: Loss, X: Rows, C: Array, s: Array, w: Array, t: Array, precise: float, limit: float
     ) -> tuple[Array, Array, int, float]:
         """Minimise one smooth problem; w, t, the steps taken and the relative gradient."""
-        d, m = X.shape[1], len(t)
+        m = len(t)
 
         def value(h: Array, w: Array, t: Array) -> float:
             terms = loss.value(s * (h[:, None] - t)).sum(axis=1)
             return 0.5 * float(w @ w) + 0.5 * float(np.sum((t - t.mean()) ** 2)) + float(C @ terms)
 
-        h = X @ w
+        h = X.dot(w)
         now, steps = value(h, w, t), 0
         while True:
             g = s * (h[:, None] - t)
             pull = C[:, None] * s * loss.slope(g)
-            grad_w, grad_t = w + X.T @ pull.sum(axis=1), t - t.mean() - pull.sum(axis=0)
+            grad_w, grad_t = w + X.transposed_dot(pull.sum(axis=1)), t - t.mean() - pull.sum(axis=0)
             violation = float(np.sqrt(grad_w @ grad_w + grad_t @ grad_t) / np.sqrt(2.0 * now)) if now > 0 else 0.0
             if violation <= precise or steps >= min(MAX_STEPS, limit):
                 return w, t, steps, violation
             E = C[:, None] * loss.curvature(g)  # type: ignore[attr-defined]
             active = np.flatnonzero(E.any(axis=1))
-            XA, EA = X[active], E[active]
-            cross = XA.T @ EA
+            XA, EA = X.take(active), E[active]
+            cross = np.column_stack([XA.transposed_dot(EA[:, k]) for k in range(m)])
             M = cho_factor(np.eye(m) - 1.0 / m + np.diag(EA.sum(axis=0) + RIDGE * (1.0 + C.sum())))
-            H = np.eye(d) + (XA.T * EA.sum(axis=1)) @ XA - cross @ cho_solve(M, cross.T)
-            v = -cho_solve(cho_factor(H + 1e-12 * np.trace(H) * np.eye(d)), grad_w + cross @ cho_solve(M, grad_t))
+            right = -grad_w - cross @ cho_solve(M, grad_t)
+            solve_step = self._direct if XA.dense else self._conjugate_gradients
+            v = solve_step(XA, EA.sum(axis=1), cross, M, right)
             tau = cho_solve(M, cross.T @ v - grad_t)
-            z = X @ v
+            z = X.dot(v)
             slope = float(grad_w @ v + grad_t @ tau)
             if isinstance(loss, Smoothed):
                 spread = tau - tau.mean()
@@ -154,6 +209,31 @@ class LinearNewton:
             if not new < now:
                 return w, t, steps, precise  # rounding hides any further decrease
             w, t, h, now, steps = w + step * v, t + step * tau, h + step * z, new, steps + 1
+
+    @staticmethod
+    def _direct(X: "Rows", D: Array, cross: Array, M: Any, right: Array) -> Array:
+        """Solve (I + X'DX - cross M^-1 cross') v = right with the matrix formed."""
+        H = (X.X.T * D) @ X.X - cross @ cho_solve(M, cross.T)
+        H[np.diag_indices_from(H)] += 1.0 + 1e-12 * np.trace(H)
+        return cho_solve(cho_factor(H), right)
+
+    @staticmethod
+    def _conjugate_gradients(X: "Rows", D: Array, cross: Array, M: Any, right: Array) -> Array:
+        """Solve the same system by conjugate gradients, preconditioned by its diagonal."""
+        scale = 1.0 / (1.0 + X.squared_transposed_dot(D))
+        v, r = np.zeros_like(right), right
+        p = q = scale * r
+        size, start = float(r @ q), float(r @ r)
+        for _ in range(MAX_CG):
+            H_p = p + X.transposed_dot(D * X.dot(p)) - cross @ cho_solve(M, cross.T @ p)
+            step = size / float(p @ H_p)
+            v, r = v + step * p, r - step * H_p
+            if float(r @ r) <= FORCING**2 * start:
+                break
+            q = scale * r
+            size, last = float(r @ q), size
+            p = q + size / last * p
+        return v
 
     @staticmethod
     def _armijo(value: Callable[[float], float], now: float, slope: float) -> float:
@@ -199,3 +279,20 @@ def _exact_step(margin, change, C, low, high, width, linear, quadratic):
         if right - left < 1e-6 * right:
             break
     return right
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _csr_dot(data, indices, indptr, v, out, start, stop):
+    for i in range(start, stop):
+        total = 0.0
+        for p in range(indptr[i], indptr[i + 1]):
+            total += data[p] * v[indices[p]]
+        out[i] = total
+
+
+@njit(cache=True, nogil=True)
+def _csr_scatter(data, indices, indptr, u, out, start, stop, squared):
+    for i in range(start, stop):
+        if u[i] != 0.0:
+            for p in range(indptr[i], indptr[i + 1]):
+                out[indices[p]] += u[i] * data[p] * (data[p] if squared else 1.0)

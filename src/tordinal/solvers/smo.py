@@ -395,8 +395,9 @@ def _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place):
         stop = start + LANES
         h_, up, low = h[start:stop], offsets[0, start:stop], offsets[1, start:stop]
         i_, j_ = row_i[start:stop], row_j[start:stop]
-        for p in range(h_.shape[0]):
-            h_[p] += da * (i_[p] - j_[p])
+        if da != 0.0:  # rows that are not held yet may hold anything
+            for p in range(h_.shape[0]):
+                h_[p] += da * (i_[p] - j_[p])
         if dc != 0.0:
             at_up, at_low = choices[0, start:stop], choices[1, start:stop]
             for p in range(h_.shape[0]):
