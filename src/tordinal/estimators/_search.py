@@ -212,12 +212,12 @@ class Search:
 
     @staticmethod
     def _diverse(order: list[Trial], n: int) -> list[Trial]:
-        """The first n, but at most a third of them of one kind: candidates that differ only in C agree too much to vote."""
+        """The first n, but at most a quarter of them of one kind: candidates that differ only in C agree too much to vote."""
         chosen: list[Trial] = []
         seats = Counter[tuple[int, int, bool]]()
         for trial in order:
             kind = (*_kind(trial.candidate), trial.candidate.transductive)
-            if seats[kind] < max(1, n // 3) and len(chosen) < n:
+            if seats[kind] < max(1, n // 4) and len(chosen) < n:
                 chosen.append(trial)
                 seats[kind] += 1
         return chosen
@@ -233,7 +233,7 @@ class Search:
         return np.concatenate(list(trial.distances.values())), y, np.ones(len(y))
 
     def committee_labels(self, chosen: list[Trial]) -> tuple[Index, Ranks]:
-        """Cross-validated rank of each labelled row that was held out, by the committee's median."""
+        """Cross-validated rank of each labelled row that was held out, by the committee."""
         rows, labels = [], []
         for k in range(self.n_splits):
             rows.append(self.labeled[self.folds[0] == k])
@@ -388,9 +388,23 @@ def best_settings(trials: list[Trial]) -> list[Candidate]:
     return [t.candidate for t in sorted(best, key=lambda t: -t.mean())[:SETTINGS]]
 
 
+def votes(n: int) -> Array:
+    """Weights of a committee's members, best first: n, n - 1, ..., 1."""
+    return np.arange(n, 0, -1, dtype=np.float64)
+
+
 def median_ranks(labels: list[Ranks]) -> Ranks:
-    """The lower median of the members' ranks, which is a rank."""
-    return np.sort(labels, axis=0)[(len(labels) - 1) // 2]
+    """The weighted lower median of the members' ranks, best member first.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> median_ranks([np.array([0, 2]), np.array([1, 2]), np.array([1, 0])])
+    array([0, 2])
+    """
+    weight, found = votes(len(labels)), np.array(labels)
+    below = np.stack([weight @ (found <= k) for k in range(int(found.max()) + 1)])
+    return (below < 0.5 * weight.sum()).sum(axis=0)
 
 
 def _most_splits(rank: Ranks) -> int:

@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from tordinal.calibration import agree_with, fit_calibration
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier
 from tordinal.estimators._progress import Progress
-from tordinal.estimators._search import Candidate, Search, Trial, best_settings, is_ratio, median_ranks, options
+from tordinal.estimators._search import Candidate, Search, Trial, best_settings, is_ratio, median_ranks, options, votes
 from tordinal.losses import check_loss
 from tordinal.reduction import UNLABELED, Ranks, ranks
 
@@ -25,7 +25,8 @@ class TORCV(KernelClassifier):
 
     Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels and C first, in repeated
     cross-validation. Transductive variants of the best settings then race against them fold by fold: the held-out rows join
-    the unlabelled ones, and the worse half drops out early. The answer is the median rank over the best candidates.
+    the unlabelled ones, and the worse half drops out early. The answer is the median rank over the best candidates, the better
+    ones with more votes.
 
     Parameters
     ----------
@@ -48,8 +49,9 @@ class TORCV(KernelClassifier):
     cv : int, default=5
         Number of folds.
     committee : int, default=9
-        How many of the best candidates vote; at most a third of them of one loss and kernel, with or without unlabelled
-        rows, so that they differ. 1: the single best one, near-ties going to the simpler model.
+        How many of the best candidates vote, the best with this many votes, the last with one; at most a quarter of them
+        of one loss and kernel, with or without unlabelled rows, so that they differ. 1: the single best one, near-ties
+        going to the simpler model.
     cv_unlabeled : int, default=2000
         Unlabelled rows that a fold uses at most.
     gamma, degree, coef0 : float
@@ -234,7 +236,7 @@ class TORCV(KernelClassifier):
         ]  # fmt: skip
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the label of each row: the median rank over the committee.
+        """Predict the label of each row: the weighted median rank over the committee.
 
         Parameters
         ----------
@@ -250,7 +252,7 @@ class TORCV(KernelClassifier):
         return self.classes_[found]
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Probability of each class: the mean over the committee, calibrated on the held-out rows of the search.
+        """Probability of each class: the weighted mean over the committee, calibrated on the held-out rows of the search.
 
         Parameters
         ----------
@@ -267,7 +269,7 @@ class TORCV(KernelClassifier):
             calibration.probabilities(model.predict_projection(X)[:, None] - model.thresholds_)
             for model, calibration in zip(self.estimators_, self._calibrations, strict=True)
         ]
-        return agree_with(np.mean(members, axis=0), predicted)
+        return agree_with(np.average(members, axis=0, weights=votes(len(members))), predicted)
 
     def _predict_ranks(self, X: ArrayLike) -> Ranks:
         check_is_fitted(self)
