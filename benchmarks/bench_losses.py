@@ -31,7 +31,7 @@ def fit(method: str, kind: str, n: int, loss: str) -> dict[str, Any]:
 def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     cases = [("REDSVM", "perceptron", 600), ("TOR", "sparse linear", 600)] if quick else [
         ("REDSVM", "perceptron", 2000), ("REDSVM", "perceptron", 5000), ("REDSVM", "sparse linear", 2500),
-        ("TOR", "perceptron", 2000), ("TOR", "sparse linear", 2500),
+        ("TOR", "perceptron", 2000), ("TOR", "perceptron", 5000), ("TOR", "sparse linear", 2500),
     ]  # fmt: skip
     rows = []
     for method, kind, n in cases:

@@ -33,7 +33,11 @@ def test_every_public_name_has_an_example_and_is_in_the_reference():
     text = reference.read_text()
     public = [(tordinal, name) for name in tordinal.__all__]
     public += [(tordinal.datasets, name) for name in tordinal.datasets.__all__]
-    public += [(tordinal.metrics, n) for n in dir(tordinal.metrics) if n.endswith(("_error", "_kappa", "_score"))]
+    public += [
+        (tordinal.metrics, n)
+        for n in dir(tordinal.metrics)
+        if n[0] != "_" and n.endswith(("_error", "_kappa", "_score"))
+    ]
     public += [(tordinal.model_selection, "TransductiveKFold"), (tordinal.plotting, "OrdinalLossDisplay")]
     for module, name in public:
         assert ">>>" in (getattr(module, name).__doc__ or ""), name

@@ -64,3 +64,24 @@ def test_scorers_prefer_the_better_model(name):
     good, poor = REDSVM(kernel="rbf", C=10).fit(X, y), REDSVM(kernel="rbf", C=1e-4).fit(X, y)
     some = np.where(np.arange(150) % 3 == 0, -1, y)  # unlabelled rows do not disturb
     assert SCORERS[name](good, X, some) > SCORERS[name](poor, X, some)
+
+
+def test_a_class_that_does_not_occur_keeps_its_place_in_kappa():
+    true, predicted = [1, 2, 5, 5], [1, 5, 5, 2]
+    kappa = sklearn.metrics.cohen_kappa_score(true, predicted, labels=[1, 2, 3, 4, 5], weights="quadratic")
+    assert quadratic_weighted_kappa(true, predicted) == pytest.approx(kappa)
+    assert quadratic_weighted_kappa(true, predicted, classes=[1, 2, 3, 4, 5]) == pytest.approx(kappa)
+
+
+@pytest.mark.parametrize("name", sorted(SCORERS))
+def test_scorers_know_the_order_of_words(name):
+    X, y = ordinal_problem(60, 3)
+    words = ["poor", "fair", "good"]
+    model = REDSVM(classes=words).fit(X, np.array(words)[y])
+    assert np.isfinite(SCORERS[name](model, X, np.array(words)[y]))
+
+
+def test_missing_marks_beside_words_and_lengths():
+    assert mean_zero_one_error(["a", np.nan], ["a", "b"], ignore_unlabeled=True) == 0.0
+    with pytest.raises(ValueError, match="3 rows and y_proba 2"):
+        ranked_probability_score([1, 2, 1], [[0.5, 0.5]] * 2, ignore_unlabeled=True)

@@ -75,3 +75,30 @@ def test_classes_of_mixed_types_keep_their_types():
 def test_errors_name_what_is_wrong(y, kwargs, message):
     with pytest.raises(ValueError, match=message):
         encode_labels(y, **kwargs)
+
+
+@pytest.mark.parametrize(
+    "y",
+    [
+        ["b", None, "a"],
+        ["b", np.nan, "a"],
+        ["b", -1, "a"],
+        [2, None, 1],
+        [True, None, False],
+        pd.array([True, None, False]),
+    ],
+    ids=str,
+)
+def test_marks_in_plain_lists_and_beside_words(y):
+    classes, encoded = encode_labels(y, transductive=True)
+    assert encoded.tolist() == [1, -1, 0]
+    assert len(classes) == 2
+
+
+def test_numbers_that_are_not_ranks_are_refused_with_the_remedy():
+    with pytest.raises(ValueError, match=r"Unknown label type: continuous.*quantize"):
+        encode_labels([0.5, 1.7, 2.2, None], transductive=True)
+    assert encode_labels([0.5, None, 1.5], [0.5, 1.5], transductive=True)[1].tolist() == [0, -1, 1]
+    for classes in ([[0, 1], [1, 2]], [0, None]):
+        with pytest.raises(ValueError, match="classes"):
+            encode_labels([0, 1], classes, transductive=True)

@@ -56,7 +56,12 @@ class Kernel:
     def __call__(self, A: Matrix, B: Matrix) -> Array:
         """Kernel values between the rows of A and the rows of B, in float64."""
         if callable(self.name):
-            return np.asarray(self.name(A, B), dtype=np.float64)
+            values = np.asarray(self.name(A, B), dtype=np.float64)
+            if values.shape != (A.shape[0], B.shape[0]):
+                raise ValueError(
+                    f"kernel={self.name!r} returned an array of shape {values.shape} for {A.shape[0]} and {B.shape[0]} rows"
+                )
+            return values
         if self.name == "precomputed":
             return np.asarray(A, dtype=np.float64)
         if self.name == "linear":
@@ -146,7 +151,9 @@ def _manhattan(A: Matrix, B: Matrix) -> Array:
 
 def _sorted_csr(X: Matrix) -> Any:
     X = sp.csr_array(X, dtype=np.float64)
-    X.sum_duplicates()
+    if not X.has_canonical_format:
+        X = X.copy()  # the buffers may be the caller's
+        X.sum_duplicates()
     return X
 
 
@@ -252,14 +259,17 @@ def hold_kernel(kernel: Kernel, X: Matrix, cache_size: float, *, smooth: bool) -
     with a smooth loss, or where a matrix would not fit. Dense features of the linear kernel are centred. As b is free this
     changes nothing but a common shift of h and t, and it keeps the kernel values small and accurate.
     """
+    # Newton's method needs a matrix that rounding has not made indefinite; SMO's steps do not mind.
     if kernel.name != "linear":
-        return Gram(kernel, X, cache_size)
+        return Gram(kernel, X, cache_size, double=smooth)
     n, d = X.shape
     fits = 4 * n * n <= cache_size * 2**20
+    many = n > SINGLE_PRECISION_ROWS
     if sp.issparse(X):
-        return LinearFeatures(X) if n > SINGLE_PRECISION_ROWS and (smooth or not fits) else Gram(kernel, X, cache_size)
-    X = centred(X)
-    return LinearFeatures(X) if n > SINGLE_PRECISION_ROWS and d <= FEW_FEATURES else Gram(kernel, X, cache_size)
+        in_features = many and (smooth or not fits)
+    else:
+        X, in_features = centred(X), many and d <= FEW_FEATURES
+    return LinearFeatures(X) if in_features else Gram(kernel, X, cache_size, double=smooth)
 
 
 class Gram:
@@ -272,7 +282,7 @@ class Gram:
     Attributes
     ----------
     rows : ndarray of shape (n_slots, n_samples)
-        Kernel rows, in float64 for small problems and in float32 for others.
+        Kernel rows, in float64 for small problems (and, with `double`, wherever they fit) and in float32 for others.
     slot : ndarray of shape (n_samples,)
         Where each row lies, -1 if it is not held.
     last_used : ndarray of shape (n_samples,)
@@ -289,10 +299,11 @@ class Gram:
            [2., 4.]])
     """
 
-    def __init__(self, kernel: Kernel, X: Matrix, cache_size: float):
+    def __init__(self, kernel: Kernel, X: Matrix, cache_size: float, *, double: bool = False):
         self.kernel, self.X = kernel, X
         n = X.shape[0]
-        dtype = np.float32 if n > SINGLE_PRECISION_ROWS else np.float64
+        double = n <= SINGLE_PRECISION_ROWS or (double and 8 * n * n <= cache_size * 2**20)
+        dtype = np.float64 if double else np.float32
         held = int(cache_size * 2**20 / (n * np.dtype(dtype).itemsize))
         self.full = held >= n
         self.diagonal = kernel.diagonal(X)
@@ -316,8 +327,7 @@ class Gram:
         whole = self.kernel.name == "precomputed"
 
         def fill(p: slice, q: slice) -> None:
-            block = self.X[p, q] if whole else self.kernel(self.X[p], self.X[q])
-            self.rows[p, q] = block
+            self.rows[p, q] = self.X[p, q] if whole else self._check(self.kernel(self.X[p], self.X[q]))
             if p != q:
                 self.rows[q, p] = self.rows[p, q].T
 
@@ -334,6 +344,13 @@ class Gram:
                 pool.shutdown(wait=False, cancel_futures=True)
                 raise
 
+    def _check(self, block: Array) -> Array:
+        if not np.isfinite(block).all():
+            raise ValueError(
+                f"kernel={self.kernel.name!r} gave NaN or infinity. Check its parameters and the scale of X."
+            )
+        return block
+
     def fetch(self, i: int) -> None:
         """Make row i present, in place of the row that was used longest ago."""
         empty = np.flatnonzero(self._owner < 0)
@@ -347,7 +364,7 @@ class Gram:
         """Kernel rows of the given training rows, computed anew."""
         if self.kernel.name == "precomputed":
             return np.asarray(self.X[index], dtype=np.float64)
-        return self.kernel(self.X[index], self.X)
+        return self._check(self.kernel(self.X[index], self.X))
 
     def row(self, i: int) -> Array:
         """Row i in float64."""

@@ -11,7 +11,7 @@ import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import make_scorer
 
-from tordinal.reduction import unlabeled_rows
+from tordinal.reduction import label_array, unlabeled_rows
 
 Array = NDArray[np.float64]
 
@@ -123,7 +123,13 @@ def quadratic_weighted_kappa(
     1.0
     """
     true, predicted = _ranks(*_pair(y_true, y_pred, ignore_unlabeled), classes)
-    return float(sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic"))
+    if classes is not None:
+        labels = np.arange(len(np.asarray(classes)), dtype=np.float64)
+    else:
+        found = np.unique(np.concatenate([true, predicted]))
+        whole = (found == np.floor(found)).all()
+        labels = np.arange(found[0], found[-1] + 1) if whole else found  # a rank that does not occur keeps its place
+    return float(sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic", labels=labels))
 
 
 def ranked_probability_score(
@@ -152,9 +158,13 @@ def ranked_probability_score(
     >>> ranked_probability_score([1, 2], [[1.0, 0.0], [0.5, 0.5]])
     0.125
     """
-    true, p = np.asarray(y_true), np.asarray(y_proba, dtype=np.float64)
+    true, p = label_array(y_true), np.asarray(y_proba, dtype=np.float64)
+    if len(true) != len(p):
+        raise ValueError(f"y_true has {len(true)} rows and y_proba {len(p)}")
     keep = ~unlabeled_rows(true) if ignore_unlabeled else np.ones(len(true), dtype=bool)
     true, p = true[keep], p[keep]
+    if len(true) == 0:
+        raise ValueError("y_true holds no label, so there is no score to measure")
     order = np.unique(true) if labels is None else np.asarray(labels)
     if p.ndim != 2 or p.shape != (len(true), len(order)):
         raise ValueError(
@@ -166,7 +176,7 @@ def ranked_probability_score(
 
 
 def _pair(y_true: ArrayLike, y_pred: ArrayLike, ignore_unlabeled: bool) -> tuple[Any, Any]:
-    true, predicted = np.asarray(y_true), np.asarray(y_pred)
+    true, predicted = label_array(y_true), label_array(y_pred)
     if true.shape != predicted.shape or true.ndim != 1:
         raise ValueError(
             f"y_true and y_pred must hold one label for each of the same rows, got shapes {true.shape} and "
@@ -198,17 +208,24 @@ def _encode(labels: Any, order: Any) -> NDArray[np.int64]:
         raise ValueError(f"the label {error.args[0]!r} is not among the classes {order.tolist()}") from None
 
 
-def _rps_scorer(estimator: Any, X: Any, y: ArrayLike) -> float:
+def _rank_scorer(metric: Any, sign: float) -> Any:
+    """A scorer that knows the order of the estimator's classes."""
+
+    def score(estimator: Any, X: Any, y: ArrayLike) -> float:
+        return sign * metric(y, estimator.predict(X), classes=estimator.classes_, ignore_unlabeled=True)
+
+    return score
+
+
+def _probability_score(estimator: Any, X: Any, y: ArrayLike) -> float:
     p = estimator.predict_proba(X)
     return -ranked_probability_score(y, p, labels=estimator.classes_, ignore_unlabeled=True)
 
 
 SCORERS: dict[str, Any] = {
     "neg_mean_zero_one_error": make_scorer(mean_zero_one_error, greater_is_better=False, ignore_unlabeled=True),
-    "neg_mean_absolute_error": make_scorer(mean_absolute_error, greater_is_better=False, ignore_unlabeled=True),
-    "neg_macro_mean_absolute_error": make_scorer(
-        macro_mean_absolute_error, greater_is_better=False, ignore_unlabeled=True
-    ),
-    "quadratic_weighted_kappa": make_scorer(quadratic_weighted_kappa, ignore_unlabeled=True),
-    "neg_ranked_probability_score": _rps_scorer,
+    "neg_mean_absolute_error": _rank_scorer(mean_absolute_error, -1.0),
+    "neg_macro_mean_absolute_error": _rank_scorer(macro_mean_absolute_error, -1.0),
+    "quadratic_weighted_kappa": _rank_scorer(quadratic_weighted_kappa, 1.0),
+    "neg_ranked_probability_score": _probability_score,
 }

@@ -81,11 +81,11 @@ class OrdinalLossDisplay:
         """
         found = check_loss(loss)
         t = np.asarray(thresholds, dtype=np.float64)
-        if t.ndim != 1 or len(t) == 0 or (np.diff(t) < 0).any():
+        if t.ndim != 1 or len(t) == 0 or not np.isfinite(t).all() or (np.diff(t) < 0).any():
             raise ValueError(f"thresholds={thresholds!r} must be ascending numbers")
         n_classes = len(t) + 1
         shown = range(1, n_classes + 1) if classes is None else classes
-        if not all(1 <= rank <= n_classes for rank in shown):
+        if not shown or not all(rank in range(1, n_classes + 1) for rank in shown):
             raise ValueError(f"classes={list(shown)} must lie in 1 .. {n_classes}")
         margin = 3.0 if len(t) == 1 else max(3.0, float(np.ptp(t)) / (len(t) - 1))
         h = np.linspace(t[0] - margin, t[-1] + margin, 1201)

@@ -42,6 +42,26 @@ def ranks(h: ArrayLike, thresholds: ArrayLike) -> Ranks:
     return (h[:, None] > thresholds).sum(axis=1)
 
 
+def label_array(y: Any) -> NDArray[Any]:
+    """Labels as an array that keeps what they are: NumPy would turn None or NaN beside words into words.
+
+    Examples
+    --------
+    >>> label_array(["good", None])
+    array(['good', None], dtype=object)
+    >>> label_array([1, 2])
+    array([1, 2])
+    """
+    if hasattr(y, "dtype"):
+        return np.asarray(y, dtype=object) if _is_extension(y) else np.asarray(y)
+    plain = np.array(y)
+    if plain.ndim != 1 or plain.dtype.kind in "biufO":
+        return plain
+    values = np.empty(len(plain), dtype=object)
+    values[:] = list(y)
+    return plain if all(isinstance(value, str) for value in values) else values
+
+
 def unlabeled_rows(y: ArrayLike) -> NDArray[np.bool_]:
     """Where a label is None, NaN, pandas NA or, among integers, -1.
 
@@ -50,7 +70,7 @@ def unlabeled_rows(y: ArrayLike) -> NDArray[np.bool_]:
     >>> unlabeled_rows([1, -1, None])
     array([False,  True,  True])
     """
-    values = np.asarray(y)
+    values = label_array(y)
     hidden = _missing(values)
     return hidden | _minus_one(values, hidden)
 
@@ -93,7 +113,7 @@ def encode_labels(
     (['poor', 'fair', 'good'], [2, -1, 0])
     """
     order = _categorical_order(y) if classes is None else list(classes)
-    values = np.asarray(y, dtype=object) if hasattr(y, "cat") or _is_extension(y) else np.asarray(y)
+    values = label_array(y)
     if values.ndim != 1:
         raise ValueError(f"y must have one label per row, got an array of shape {values.shape}")
     hidden = _missing(values)
@@ -113,6 +133,8 @@ def encode_labels(
             f"y: no row is labelled ({len(values)} rows, all of them marked as unlabelled). "
             "Label at least one row of two classes."
         )
+    if order is None:
+        _refuse_continuous(labels)
     order_array = _distinct(labels) if order is None else _checked_order(order, labels)
     lookup = {label: rank for rank, label in enumerate(order_array.tolist())}
     encoded = np.full(len(values), UNLABELED, dtype=np.int64)
@@ -156,6 +178,15 @@ def _minus_one(values: NDArray[Any], hidden: NDArray[np.bool_]) -> NDArray[np.bo
     return found
 
 
+def _refuse_continuous(labels: NDArray[Any]) -> None:
+    plain = np.array(labels.tolist())
+    if plain.dtype.kind == "f" and (plain != np.floor(plain)).any():
+        raise ValueError(
+            f"Unknown label type: continuous. y holds {len(np.unique(plain))} distinct numbers such as {plain[0]:g}. "
+            "Cut a number into ranks with tordinal.datasets.quantize, or name the labels in order with `classes`."
+        )
+
+
 def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
     try:
         found = np.array(sorted(set(labels.tolist())))
@@ -168,6 +199,8 @@ def _distinct(labels: NDArray[Any]) -> NDArray[Any]:
 
 
 def _checked_order(order: list[Any], labels: NDArray[Any]) -> NDArray[Any]:
+    if any(not np.isscalar(label) or pd.isna(label) for label in order):
+        raise ValueError(f"classes={order!r} must be a list of labels, none of them missing")
     if len(set(order)) != len(order):
         raise ValueError(f"classes={order!r} names a class twice")
     array = np.array(order)

@@ -42,3 +42,10 @@ def test_quantize_is_even_where_it_can_be():
         quantize([1, 1, 2], 3)
     with pytest.raises(ValueError, match="finite"):
         quantize([1, np.nan, 2], 2)
+
+
+def test_dense_clusters_and_the_limits_of_p():
+    X, _ = make_ordinal_clusters(2, p=100, random_state=0)
+    assert X.nnz > 2 * 7000
+    with pytest.raises(ValueError, match=r"p=200 in 0 \.\. 100"):
+        make_ordinal_clusters(2, p=200)

@@ -235,3 +235,52 @@ def test_verbose_prints_progress(model, capsys):
     X, y = ordinal_problem(30, 3)
     fresh(model, verbose=1).fit(X, y)
     assert f"[{type(model).__name__}]" in capsys.readouterr().out
+
+
+@names
+def test_plain_lists_words_and_a_frame_with_one_column(model):
+    X, y = ordinal_problem(40, 3)
+    words = ["poor", "fair", "good"]
+    listed = [words[k] for k in y]
+    frame = pd.DataFrame({"stars": pd.Categorical(listed, categories=words, ordered=True)})
+    assert fresh(model).fit(X, frame).classes_.tolist() == words
+    some = [words[k] if i % 2 else None for i, k in enumerate(y)]
+    if isinstance(model, (TOR, MTSVM)):
+        assert fresh(model, classes=words).fit(X, some).classes_.tolist() == words
+    else:
+        with pytest.raises(ValueError, match="use TOR"):
+            fresh(model).fit(X, some)
+
+
+@names
+def test_bad_kernels_and_weights_are_refused(model):
+    X, y = ordinal_problem(30, 3)
+    with pytest.raises(ValueError, match="NaN or infinity"):
+        fresh(model, kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)
+    with pytest.raises(ValueError, match="shape"):
+        fresh(model, kernel=lambda A, B: np.ones(3)).fit(X, y)
+    with pytest.raises(ValueError, match="symmetric"):
+        fresh(model, kernel="precomputed").fit(np.arange(900.0).reshape(30, 30), y)
+    with pytest.raises(TypeError, match=r"[Ss]parse"):
+        fresh(model, kernel="precomputed").fit(sp.csr_array(X @ X.T), y)
+    with pytest.raises(ValueError, match="weight 0"):
+        fresh(model).fit(X, y, sample_weight=np.zeros(30))
+
+
+def test_a_new_kernel_forgets_the_weights_of_the_old_one():
+    X, y = ordinal_problem(30, 3)
+    model = REDSVM().fit(X, y)
+    assert hasattr(model, "coef_")
+    assert not hasattr(model.set_params(kernel="rbf").fit(X, y), "coef_")
+
+
+def test_sparse_input_is_never_changed():
+    X, y = ordinal_problem(30, 3)
+    rows = sp.csr_matrix(X)
+    rows.indices = np.ascontiguousarray(rows.indices.reshape(30, 3)[:, ::-1].ravel())  # unsorted
+    rows.data = np.ascontiguousarray(rows.data.reshape(30, 3)[:, ::-1].ravel())
+    rows.has_sorted_indices = False
+    rows.has_canonical_format = False
+    before = rows.indices.copy()
+    REDSVM(kernel="perceptron", cache_size=0.001).fit(rows, y)
+    np.testing.assert_array_equal(rows.indices, before)

@@ -125,3 +125,41 @@ def test_progress_and_verdict_are_printed(capsys):
     printed = capsys.readouterr().out
     assert "transductive fits, about" in printed
     assert "transduction" in printed.splitlines()[-1]
+
+
+def test_a_gram_matrix_serves_new_rows_too():
+    X, y = ordinal_problem(90, 3)
+    model = TORCV(C=[1.0], kernel=["precomputed"], cv=3).fit(X @ X.T, hide(y, 30))
+    p = model.predict_proba(X @ X.T)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X @ X.T))
+
+
+def test_class_ratios_as_numbers_and_repeated_options():
+    X, y = ordinal_problem(90, 3)
+    model = TORCV(C=[1.0, 1.0], kernel="linear", cv=3, class_ratio=[0.3, 0.3, 0.4], swaps=("single", "single"))
+    assert model.fit(X, hide(y, 30)).transduction_.shape == (90,)
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"C": [-1.0, 1.0]}, "'C' parameter"),
+        ({"C": [[1.0, 2.0], [3.0, 4.0]]}, "list of numbers"),
+        ({"kernel": "foo"}, "'kernel' parameter"),
+        ({"kernel": []}, "kernel is empty"),
+        ({"swaps": "foo"}, "'swaps' parameter"),
+        ({"class_ratio": "foo"}, "'class_ratio' parameter"),
+        ({"class_ratio": [0.5, 0.5]}, "class_ratio"),
+    ],
+)
+def test_bad_options_are_named(change, message):
+    X, y = ordinal_problem(60, 3)
+    with pytest.raises(ValueError, match=message):
+        TORCV(**{**QUICK, **change}).fit(X, hide(y, 30))
+
+
+def test_too_few_labels_to_choose_by():
+    X, y = ordinal_problem(40, 3)
+    with pytest.raises(ValueError, match="hold labels out"):
+        TORCV(**QUICK).fit(X, hide(y, 3))

@@ -5,10 +5,10 @@ import numpy as np
 import pytest
 from problems import ordinal_problem
 
-from tordinal.kernels import Gram, Kernel
+from tordinal.kernels import Gram, Kernel, centred
 from tordinal.losses import LOSSES, Hinge
 from tordinal.reduction import signs
-from tordinal.solvers import SMO, make_solver
+from tordinal.solvers import SMO, LinearNewton, make_solver
 from tordinal.solvers.solution import beside
 
 FORMULAS = {
@@ -51,6 +51,17 @@ def test_every_loss_is_optimal_with_two_costs(kernel, name, seed):
     best = convex_minimum(gram.rows, y, cost, name)
     assert solution.objective <= best * (1 + 1e-4)
     assert solution.objective == pytest.approx(best, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", sorted(LOSSES))
+def test_linear_models_in_their_features_are_optimal(name):
+    X, y = ordinal_problem(40, 4, seed=2)
+    X = centred(X)
+    cost = np.where(np.arange(40) < 15, 2.0, 0.3)
+    solution = LinearNewton(X, LOSSES[name]()).solve(y, cost, 3, tol=1e-4)
+    best = convex_minimum(X @ X.T, y, cost, name)
+    assert solution.objective == pytest.approx(best, rel=1e-4)
+    assert solution.objective <= best * (1 + 1e-4)
 
 
 def disordered_problem():

@@ -5,10 +5,10 @@ from hypothesis import strategies as st
 from problems import ordinal_problem
 from scipy.optimize import approx_fprime
 
-from tordinal.kernels import Gram, Kernel
+from tordinal.kernels import Gram, Kernel, hold_kernel
 from tordinal.losses import Logistic, Square, SquaredHinge
 from tordinal.reduction import signs
-from tordinal.solvers import Newton, newton
+from tordinal.solvers import LinearNewton, Newton, newton
 from tordinal.solvers.solution import objective
 
 LOSSES = [SquaredHinge(), Logistic(), Square()]
@@ -77,3 +77,23 @@ def test_max_iter_holds():
     solution = solver.solve(y, np.full(len(y), 1e4), 3, max_iter=3)
     assert not solution.converged
     assert np.isfinite(solution.objective)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+def test_a_kernel_matrix_of_low_rank(loss):
+    X, y = ordinal_problem(1100, 4)
+    gram = hold_kernel(Kernel("precomputed"), X @ X.T, 2500, smooth=True)
+    assert gram.rows.dtype == np.float64  # single precision would make it indefinite
+    cost = np.full(1100, 100.0)
+    solution = Newton(gram, loss).solve(y, cost, 3)
+    best = LinearNewton(X, loss).solve(y, cost, 3, tol=1e-5)
+    assert solution.objective == pytest.approx(best.objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+def test_constant_features_leave_the_thresholds(loss):
+    y = np.array([0, 1, 2, 1] * 5)
+    solution = Newton(Gram(Kernel("rbf"), np.ones((20, 2)), 10), loss).solve(y, np.ones(20), 2)
+    assert solution.converged
+    assert np.abs(solution.coefficients).max() < 1e3
+    assert np.ptp(solution.h) < 1e-9

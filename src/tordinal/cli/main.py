@@ -19,9 +19,9 @@ def tordinal() -> None:
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the demo's files.")] = Path("tordinal-demo"),
+    out: Annotated[Path, typer.Option(help="Folder for the demo's files.", file_okay=False)] = Path("tordinal-demo"),
     labels: Annotated[int, typer.Option(help="Grades that are kept; the others are hidden.", min=10, max=400)] = 60,
-    seed: Annotated[int, typer.Option(help="Which grades are kept.")] = 0,
+    seed: Annotated[int, typer.Option(help="Which grades are kept.", min=0)] = 0,
 ) -> None:
     """Grade the diabetes progression of 442 patients of whom 60 are graded, and compare with the truth.
 

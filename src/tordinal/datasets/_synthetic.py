@@ -48,7 +48,7 @@ def make_ordinal_clusters(
     """
     if n_samples < 1 or n_classes < 2 or not 0 <= p <= 1 / DENSITY:
         raise ValueError(
-            f"n_samples={n_samples} and n_classes={n_classes} must be at least 1 and 2, and p={p} not negative"
+            f"n_samples={n_samples} must be at least 1, n_classes={n_classes} at least 2, and p={p} in 0 .. {1 / DENSITY:g}"
         )
     rng = check_random_state(random_state)
     y = rng.randint(1, n_classes + 1, size=n_samples)
@@ -71,6 +71,8 @@ def make_ordinal_clusters(
 def _places(rng: np.random.RandomState, n: int, density: float) -> NDArray[np.int64]:
     """Which of n places are taken, each with the given probability."""
     count = rng.binomial(n, density)
+    if count > n // 2:
+        return rng.permutation(n)[:count]
     found: NDArray[np.int64] = np.unique(rng.randint(n, size=count))
     while len(found) < count:
         found = np.unique(np.concatenate([found, rng.randint(n, size=count - len(found))]))

@@ -6,13 +6,13 @@ from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
 from sklearn.utils._param_validation import HasMethods, Interval, StrOptions
-from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import _check_sample_weight, check_is_fitted, column_or_1d, validate_data
 
 from tordinal.calibration import agree_with
@@ -20,7 +20,7 @@ from tordinal.estimators._calibrator import Calibrator
 from tordinal.estimators._progress import CallbackSupport, Progress
 from tordinal.kernels import KERNELS, Gram, Kernel, LinearFeatures, Matrix, blocks, hold_kernel, resolve_gamma
 from tordinal.losses import LOSSES, Loss, is_smooth
-from tordinal.reduction import UNLABELED, Ranks, encode_labels, ranks
+from tordinal.reduction import UNLABELED, Ranks, encode_labels, label_array, ranks
 from tordinal.solvers import Solution, Solver, make_solver
 
 Array = NDArray[np.float64]
@@ -71,9 +71,14 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
                 f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one label per row"
                 + (", None or -1 for the unlabelled ones." if self._transductive else ".")
             )
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], ensure_min_samples=2)
-        if not hasattr(y, "dtype") or getattr(y, "ndim", 1) != 1:
-            y = column_or_1d(np.asarray(y) if hasattr(y, "dtype") else np.array(y), warn=True)
+        sparse = False if self.kernel == "precomputed" else "csr"
+        X = validate_data(self, X, accept_sparse=sparse, dtype=[np.float64, np.float32], ensure_min_samples=2)
+        if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
+            y = y.iloc[:, 0]  # keeps the order of a categorical
+        if not hasattr(y, "dtype"):
+            y = label_array(y)
+        if y.ndim != 1:
+            y = column_or_1d(y, warn=True)
         if len(y) != X.shape[0]:
             raise ValueError(
                 f"X has {X.shape[0]} rows but y has {len(y)} labels: inconsistent numbers of samples. "
@@ -84,10 +89,12 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
                 f"X must be a square matrix when kernel='precomputed', got {X.shape[0]} x {X.shape[1]}. "
                 "Pass the kernel values between all training rows."
             )
+        if self.kernel == "precomputed" and not np.allclose(X, X.T, rtol=1e-4, atol=1e-6 * float(np.abs(X).max())):
+            raise ValueError("X must be a symmetric matrix of kernel values when kernel='precomputed'")
         self.classes_, rank = encode_labels(y, self.classes, transductive=self._transductive)
-        if self.classes is None:
-            check_classification_targets(np.asarray(y)[rank != UNLABELED])
         weight = _check_sample_weight(sample_weight, X, dtype=np.float64, ensure_non_negative=True)
+        if not weight[rank != UNLABELED].any():
+            raise ValueError("sample_weight: every labelled row has weight 0, so there is nothing to learn from")
         return X, rank, weight
 
     def _resolve_kernel(self, X: Matrix) -> Kernel:
@@ -112,6 +119,7 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         self.dual_coef_ = a[self.support_].T
         self.support_vectors_ = X[self.support_] if self.kernel != "precomputed" else np.empty((0, X.shape[1]))
         if self.kernel != "linear":
+            self.__dict__.pop("coef_", None)  # of an earlier fit
             return 0.0
         self.coef_ = (
             coef if coef is not None else np.asarray((self.support_vectors_.T @ self.dual_coef_.T).T, dtype=np.float64)

@@ -60,7 +60,7 @@ class Candidate:
         return Candidate(self.C, self.kernel, self.loss)
 
 
-@dataclass
+@dataclass(eq=False)
 class Trial:
     """What cross-validation found out about a candidate.
 
@@ -98,6 +98,11 @@ class Search:
         self.labeled = np.flatnonzero(rank != UNLABELED)
         rng = check_random_state(owner.random_state)
         self.n_splits = min(owner.cv, _most_splits(rank))
+        if self.n_splits < 2:
+            raise ValueError(
+                "y: to choose, TORCV must hold labels out, and the only label of a class cannot be. Label more rows, or "
+                "choose a model yourself and use TOR."
+            )
         self.folds = [deal_folds(rank[self.labeled], self.n_splits, rng) for _ in range(REPEATS)]
         unlabeled = np.flatnonzero(rank == UNLABELED)
         if len(unlabeled) > owner.cv_unlabeled:
@@ -265,20 +270,21 @@ class Search:
         if with_rest is None:
             return f"supervised only: {name} {sign * plain:.2f} {setup}"
         helps = "transduction helps here" if with_rest > plain else "transduction does not help here"
-        return f"{helps}: {name} {sign * with_rest:.2f} against {sign * plain:.2f} supervised {setup}"
+        return f"{helps}: {name} {sign * with_rest + 0:.2f} against {sign * plain + 0:.2f} supervised {setup}"
 
     # Fits ---------------------------------------------------------------------------------------------------------
 
     def refit(self, candidates: list[Candidate]) -> list[Any]:
-        """Fit candidates on all rows; those of one kernel share its matrix."""
-        owner, pairwise = self.owner, self.owner.kernel == "precomputed"
+        """Fit candidates on all rows: supervised ones on the labelled, transductive ones on every row."""
+        owner = self.owner
         shared = {name: getattr(owner, name) for name in ("gamma", "degree", "coef0", "tol", "max_iter", "cache_size")}
         models: dict[Candidate, Any] = {}
         for candidate in sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel))):
             kind = TOR if candidate.transductive else REDSVM
             model = kind(**shared, **candidate.params, classes=list(range(self.n_classes)))
             rows = np.arange(len(self.rank)) if candidate.transductive else self.labeled
-            models[candidate] = model.fit(take(self.X, rows, rows, pairwise=pairwise), self.rank[rows])
+            part = take(self.X, rows, rows, pairwise=candidate.kernel == "precomputed")
+            models[candidate] = model.fit(part, self.rank[rows])
         return [models[candidate] for candidate in candidates]
 
     def labels_of_all_rows(self, model: Any) -> Ranks:
@@ -409,12 +415,12 @@ def median_ranks(labels: list[Ranks]) -> Ranks:
 
 def _most_splits(rank: Ranks) -> int:
     counts = np.bincount(rank[rank != UNLABELED])
-    return max(2, int(counts[counts > 1].sum()))
+    return int(counts[counts > 1].sum())
 
 
 def options(value: Any) -> list[Any]:
     """A parameter of the search as the list of what to try."""
-    return list(value) if isinstance(value, (list, tuple)) else [value]
+    return list(dict.fromkeys(value)) if isinstance(value, (list, tuple)) else [value]
 
 
 def is_ratio(value: Any) -> bool:

@@ -14,6 +14,8 @@ from tordinal.calibration import agree_with, fit_calibration
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier
 from tordinal.estimators._progress import Progress
 from tordinal.estimators._search import Candidate, Search, Trial, best_settings, is_ratio, median_ranks, options, votes
+from tordinal.estimators.redsvm import REDSVM
+from tordinal.estimators.tor import TOR, check_class_ratio
 from tordinal.losses import check_loss
 from tordinal.reduction import UNLABELED, Ranks, ranks
 
@@ -183,13 +185,18 @@ class TORCV(KernelClassifier):
         self : TORCV
             The fitted search.
         """
+        for name in ("kernel", "loss", "class_ratio", "swaps", "C2_max"):
+            value = getattr(self, name)
+            if isinstance(value, (list, tuple)) and len(value) == 0:
+                raise ValueError(f"{name} is empty: name at least one value to try")
         X, rank, _ = self._read(X, y, None)
         supervised = [
             Candidate(float(C), kernel, loss)
             for loss, kernel, C in itertools.product(options(self.loss), options(self.kernel), self._grid())
         ]
-        for loss in options(self.loss):
-            check_loss(loss)
+        for candidate in supervised:
+            check_loss(candidate.loss)
+            REDSVM(**candidate.params)._validate_params()
         transduce_at_all = self.transduce and bool((rank == UNLABELED).any())
         with Progress(self, n_levels=3) as progress:
             search = Search(self, X, rank)
@@ -197,12 +204,17 @@ class TORCV(KernelClassifier):
             trials = search.supervised(supervised)
             progress.problem("transductive candidates")
             if transduce_at_all:
-                trials += search.race(self._variants(trials, rank))
+                variants = self._variants(trials, rank)
+                for candidate in variants:
+                    check_class_ratio(candidate.class_ratio, len(self.classes_))
+                    TOR(**candidate.params)._validate_params()
+                trials += search.race(variants)
             progress.problem("committee")
             chosen = search.best(trials, self.committee)
             if not chosen:
                 raise ValueError("scoring failed for every candidate; try another scorer or label more rows")
             self.estimators_ = search.refit([trial.candidate for trial in chosen])
+        self._labeled = search.labeled
         self.best_estimator_, self.best_params_ = self.estimators_[0], chosen[0].candidate.params
         self.best_score_ = search.estimate(chosen[0])
         self.cv_results_ = search.results(trials)
@@ -219,14 +231,19 @@ class TORCV(KernelClassifier):
         return self
 
     def _grid(self) -> Array:
-        return np.logspace(-3, 5, 9) if self.C is None else np.atleast_1d(np.asarray(self.C, dtype=np.float64))
+        grid = np.logspace(-3, 5, 9) if self.C is None else np.atleast_1d(np.asarray(self.C, dtype=np.float64))
+        if grid.ndim != 1 or len(grid) == 0:
+            raise ValueError(f"C={self.C!r} must be a number or a list of numbers to try")
+        return grid
 
     def _variants(self, trials: list[Trial], rank: Ranks) -> list[Candidate]:
         """Transductive candidates: every way to transduce, for the best supervised settings."""
         unlabeled = int((rank == UNLABELED).sum())
         share = (len(rank) - unlabeled) / unlabeled
         settings = best_settings(trials)
-        ratios = [self.class_ratio] if is_ratio(self.class_ratio) else options(self.class_ratio)
+        given = self.class_ratio
+        listed = [given] if isinstance(given, str) or is_ratio(given) else list(given)
+        ratios = options([ratio if isinstance(ratio, str) else tuple(ratio) for ratio in listed])
         return [
             Candidate(
                 s.C, s.kernel, s.loss, True, ratio, swaps, min(1.0, share) * s.C if C2_max == "balanced" else C2_max
@@ -266,7 +283,7 @@ class TORCV(KernelClassifier):
         """
         predicted = self._predict_ranks(X)
         members = [
-            calibration.probabilities(model.predict_projection(X)[:, None] - model.thresholds_)
+            calibration.probabilities(self._project_member(model, X)[:, None] - model.thresholds_)
             for model, calibration in zip(self.estimators_, self._calibrations, strict=True)
         ]
         return agree_with(np.average(members, axis=0, weights=votes(len(members))), predicted)
@@ -274,4 +291,9 @@ class TORCV(KernelClassifier):
     def _predict_ranks(self, X: ArrayLike) -> Ranks:
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return median_ranks([ranks(model.predict_projection(X), model.thresholds_) for model in self.estimators_])
+        return median_ranks([ranks(self._project_member(model, X), model.thresholds_) for model in self.estimators_])
+
+    def _project_member(self, model: Any, X: Any) -> Array:
+        """Projections by a member; of a Gram matrix a supervised one knows only the columns of its labelled rows."""
+        X = np.asarray(X)[:, self._labeled] if model.kernel == "precomputed" and isinstance(model, REDSVM) else X
+        return model.predict_projection(X)

@@ -28,10 +28,11 @@ from tordinal.solvers.solution import Solution, thresholds_and_losses
 Array = NDArray[np.float64]
 
 WIDEST, NARROWING = 4.0, 0.2  # first width of the band, and the factor by which it shrinks
-GRADIENT = 1e-7  # relative gradient at which a smoothed problem counts as solved
+DECREMENT = 1e-6  # relative decrement of Newton's method at which a smoothed problem counts as solved
 MAX_STEPS = 60  # Newton steps for one width
-RIDGE = 1e-9  # keeps the thresholds' system regular where no row lies in a band
+RIDGE = 1e-9  # keeps the thresholds' system regular where no row lies in a band, at first
 MAX_CG, FORCING = 200, 0.1  # iterations of conjugate gradients, and the share of the gradient they may leave
+ROUNDING = 1e-11  # relative change of the objective that is noise
 ARMIJO, MAX_HALVINGS = 1e-4, 50
 
 
@@ -147,7 +148,7 @@ class LinearNewton:
         limit, steps, violation = (np.inf if max_iter < 0 else max_iter), 0, np.inf
         for width in widths:
             loss = self.loss if box is None else Smoothed(box, width)
-            precise = tol if box is None else GRADIENT
+            precise = tol if box is None else DECREMENT
             w, t, taken, violation = self._newton(loss, X, C, s, w, t, precise, limit - steps)
             steps += taken
             if on_chunk is not None:
@@ -172,7 +173,7 @@ class LinearNewton:
     def _newton(
         self, loss: Loss, X: Rows, C: Array, s: Array, w: Array, t: Array, precise: float, limit: float
     ) -> tuple[Array, Array, int, float]:
-        """Minimise one smooth problem; w, t, the steps taken and the relative gradient."""
+        """Minimise one smooth problem; w, t, the steps taken and the relative decrement."""
         m = len(t)
 
         def value(h: Array, w: Array, t: Array) -> float:
@@ -180,25 +181,27 @@ class LinearNewton:
             return 0.5 * float(w @ w) + 0.5 * float(np.sum((t - t.mean()) ** 2)) + float(C @ terms)
 
         h = X.dot(w)
-        now, steps = value(h, w, t), 0
+        now, steps, damping = value(h, w, t), 0, RIDGE
         while True:
             g = s * (h[:, None] - t)
             pull = C[:, None] * s * loss.slope(g)
             grad_w, grad_t = w + X.transposed_dot(pull.sum(axis=1)), t - t.mean() - pull.sum(axis=0)
-            violation = float(np.sqrt(grad_w @ grad_w + grad_t @ grad_t) / np.sqrt(2.0 * now)) if now > 0 else 0.0
-            if violation <= precise or steps >= min(MAX_STEPS, limit):
-                return w, t, steps, violation
             E = C[:, None] * loss.curvature(g)  # type: ignore[attr-defined]
             active = np.flatnonzero(E.any(axis=1))
             XA, EA = X.take(active), E[active]
             cross = np.column_stack([XA.transposed_dot(EA[:, k]) for k in range(m)])
-            M = cho_factor(np.eye(m) - 1.0 / m + np.diag(EA.sum(axis=0) + RIDGE * (1.0 + C.sum())))
+            M = cho_factor(np.eye(m) - 1.0 / m + np.diag(EA.sum(axis=0) + damping * (1.0 + C.sum())))
             right = -grad_w - cross @ cho_solve(M, grad_t)
             solve_step = self._direct if XA.dense else self._conjugate_gradients
             v = solve_step(XA, EA.sum(axis=1), cross, M, right)
             tau = cho_solve(M, cross.T @ v - grad_t)
-            z = X.dot(v)
+            # Newton's decrement: twice the decrease that the quadratic model promises. Unlike the gradient's norm it does not
+            # depend on the scale of the features.
             slope = float(grad_w @ v + grad_t @ tau)
+            violation = float(np.sqrt(max(-slope, 0.0) / (2.0 * now))) if now > 0 else 0.0
+            if violation <= precise or steps >= min(MAX_STEPS, limit):
+                return w, t, steps, violation
+            z = X.dot(v)
             if isinstance(loss, Smoothed):
                 spread = tau - tau.mean()
                 linear, quadratic = float(w @ v + (t - t.mean()) @ spread), float(v @ v + spread @ spread)
@@ -206,16 +209,23 @@ class LinearNewton:
             else:
                 step = self._armijo(lambda a: value(h + a * z, w + a * v, t + a * tau), now, slope)  # noqa: B023
             new = value(h + step * z, w + step * v, t + step * tau)
-            if not new < now:
-                return w, t, steps, precise  # rounding hides any further decrease
-            w, t, h, now, steps = w + step * v, t + step * tau, h + step * z, new, steps + 1
+            if new < now:
+                w, t, h, now, steps, damping = w + step * v, t + step * tau, h + step * z, new, steps + 1, RIDGE
+            elif -slope <= ROUNDING * now:
+                return w, t, steps, precise  # the decrease to be had is below rounding: this is the solution
+            elif damping < 1.0:
+                damping *= 1e3  # no row holds a threshold in place: keep it nearer to where it is
+            else:
+                return w, t, steps, violation
 
     @staticmethod
     def _direct(X: "Rows", D: Array, cross: Array, M: Any, right: Array) -> Array:
         """Solve (I + X'DX - cross M^-1 cross') v = right with the matrix formed."""
-        H = (X.X.T * D) @ X.X - cross @ cho_solve(M, cross.T)
-        H[np.diag_indices_from(H)] += 1.0 + 1e-12 * np.trace(H)
-        return cho_solve(cho_factor(H), right)
+        H = np.eye(X.n_features) + (X.X.T * D) @ X.X - cross @ cho_solve(M, cross.T)
+        scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1.0))  # features may differ by orders of magnitude
+        H *= scale[:, None] * scale
+        H[np.diag_indices_from(H)] += 1e-13
+        return scale * cho_solve(cho_factor(H), scale * right)
 
     @staticmethod
     def _conjugate_gradients(X: "Rows", D: Array, cross: Array, M: Any, right: Array) -> Array:
@@ -270,7 +280,7 @@ def _exact_step(margin, change, C, low, high, width, linear, quadratic):
     left, right = 0.0, 1.0
     while right < 1e6 and _slope_along(right, margin, change, C, low, high, width, linear, quadratic) < 0.0:
         left, right = right, 2.0 * right
-    for _ in range(30):
+    for _ in range(60):
         middle = 0.5 * (left + right)
         if _slope_along(middle, margin, change, C, low, high, width, linear, quadratic) < 0.0:
             left = middle

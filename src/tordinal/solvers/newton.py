@@ -27,6 +27,7 @@ from tordinal.solvers.solution import Solution, objective
 Array = NDArray[np.float64]
 
 FORCING = 0.1  # the linear system of a Newton step is solved to this share of the gradient, at least
+ROUNDING = 1e-12  # relative change of the objective that is noise
 ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve
 MAX_HALVINGS = 30
 REFINE_ROWS, REFINE_PRODUCTS, REFINED = 1024, 1000, 1e-9
@@ -97,7 +98,9 @@ class Newton:
                     break
                 step *= 0.5
             else:
-                break  # rounding hides any further decrease
+                # Where the decrease to be had is below rounding this is the solution; otherwise it is a failure.
+                violation = min(violation, tol) if abs(slope) <= ROUNDING * value else violation
+                break
             a, h, t, value = a + step * v, h + step * z, t + step * tau, new
         a = a - a.mean()
         order = np.sort(t)  # never worse, see SMO._thresholds
@@ -150,11 +153,14 @@ class Newton:
         v, z = np.zeros_like(r), np.zeros_like(r)
         p, z_p = precondition(r, z_r)
         size, start = float(z_r @ p), float(r @ z_r)
-        while products < limit:
+        while products < limit and size > 0:
             curved = curve(z_p)
             A_p, z_A_p = p + curved, z_p + self._times(curved)
             products += 1
-            step = size / float(z_p @ A_p)
+            bend = float(z_p @ A_p)
+            if not bend > 0:  # rounding has made the kernel matrix indefinite along p: what is found so far will do
+                break
+            step = size / bend
             v, z = v + step * p, z + step * z_p
             r, z_r = r - step * A_p, z_r - step * z_A_p
             if float(r @ z_r) <= FORCING**2 * start:

@@ -40,7 +40,12 @@ LANES = 256  # rows that are compared with the running extremes at a time: a few
 FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
 TAU = 1e-12  # least curvature of a pair, for kernels that are not positive definite
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 20_000, 1e-10  # small problems are brought to rounding accuracy at the end
-FREE_LIMIT, FREE_RIDGE, FREE_CHUNK = 400, 1e-15, 20  # direct steps on at most so many free variables at a time
+FREE_LIMIT, FREE_ROUNDS, FREE_RIDGE, FREE_CHUNK = (
+    400,
+    50,
+    1e-15,
+    20,
+)  # direct steps on at most so many free variables at a time
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
 
 
@@ -178,7 +183,7 @@ class SMO:
         low, high, value = lower[i, k], upper[i, k], beta[i, k]
         ridge = FREE_RIDGE * max(1.0, float(np.abs(Q).max()))
         free, work = np.ones(len(i), dtype=bool), float(len(i) * len(h))
-        for _ in range(len(i)):
+        for _ in range(min(len(i), FREE_ROUNDS)):
             work += float(free.sum()) ** 3
             A = (group[free] == np.unique(group[free])[:, None]).astype(np.float64)
             system = np.block(
