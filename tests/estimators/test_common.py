@@ -1,5 +1,10 @@
 """What all estimators promise."""
 
+import signal
+import subprocess
+import sys
+import time
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -263,8 +268,12 @@ def test_bad_kernels_and_weights_are_refused(model):
         fresh(model, kernel="precomputed").fit(np.arange(900.0).reshape(30, 30), y)
     with pytest.raises(TypeError, match=r"[Ss]parse"):
         fresh(model, kernel="precomputed").fit(sp.csr_array(X @ X.T), y)
-    with pytest.raises(ValueError, match="weight 0"):
+    with pytest.raises(ValueError, match="non-zero"):
         fresh(model).fit(X, y, sample_weight=np.zeros(30))
+    if isinstance(model, (TOR, MTSVM)):
+        hidden = hide(y, 10)
+        with pytest.raises(ValueError, match="every labelled row has weight 0"):
+            fresh(model).fit(X, hidden, sample_weight=(hidden == -1).astype(float))
 
 
 def test_a_new_kernel_forgets_the_weights_of_the_old_one():
@@ -284,3 +293,25 @@ def test_sparse_input_is_never_changed():
     before = rows.indices.copy()
     REDSVM(kernel="perceptron", cache_size=0.001).fit(rows, y)
     np.testing.assert_array_equal(rows.indices, before)
+
+
+LONG_FIT = """
+import numpy as np
+from tordinal import {name}
+rng = np.random.default_rng(0)
+X, y = rng.normal(size=(2500, 5)), rng.integers(0, 4, 2500)
+print("fitting", flush=True)
+{name}(kernel="rbf", C=1e6, tol=1e-9).fit(X, y)
+"""
+
+
+@pytest.mark.parametrize("name", ["REDSVM", "SVOR", "TOR"])
+def test_ctrl_c_ends_a_long_fit(name):
+    code = LONG_FIT.format(name=name)
+    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert process.stdout.readline().strip() == "fitting"
+    time.sleep(1.0)
+    process.send_signal(signal.SIGINT)
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode != 0
+    assert "KeyboardInterrupt" in errors
