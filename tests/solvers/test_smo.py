@@ -7,7 +7,7 @@ from problems import ordinal_problem
 from tordinal.kernels import Gram, Kernel
 from tordinal.losses import Hinge, Laplacian
 from tordinal.reduction import signs
-from tordinal.solvers import SMO
+from tordinal.solvers import SMO, smo
 
 COUPLINGS = ["reduction", "implicit", "explicit"]
 
@@ -123,3 +123,11 @@ def test_refining_reaches_rounding_accuracy(coupling):
     assert fine.violation < 1e-8
     assert fine.objective <= rough.objective + 1e-12
     assert fine.objective == pytest.approx(dual_objective(solver, fine), rel=1e-8)
+
+
+def test_a_violation_that_is_the_tolerance_to_the_last_bit_ends(monkeypatch):
+    solver, y = make("perceptron", n=60)
+    monkeypatch.setattr(smo, "_steps", lambda *arguments: (0, -1))  # as if it found nothing to do
+    solution = solver.solve(y, np.ones(60), 3)
+    assert solution.n_iter == 0
+    assert not solution.converged

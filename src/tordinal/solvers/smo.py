@@ -120,11 +120,11 @@ class SMO:
         offsets = np.empty((2, len(h)))
         choices = np.empty((2, len(h)), dtype=np.int16)
         clock = int(gram.last_used.max())
-        steps, since_direct, violation = 0, 0, np.inf
+        steps, since_direct, violation, stalled = 0, 0, np.inf, False
         while True:
             least, most = _extremes(h, r * c, s, beta, lower, upper)
             raised, lowered, violation = self._worst_pair(c, least, most)
-            if violation <= tol or steps >= limit:
+            if violation <= tol or steps >= limit or stalled:
                 break
             # A coupling with several pairs of thresholds turns to the next one when this one is no longer the worst.
             goal = tol if self.coupling == "reduction" else max(tol, 0.5 * violation)
@@ -140,6 +140,9 @@ class SMO:
             if missing >= 0:
                 gram.fetch(missing)
                 continue
+            # The compiled loop adds up gradients in another order. Where the violation is the tolerance to the last bit it
+            # may find nothing to do, and nothing will change.
+            stalled = taken == 0
             since_direct += taken
             if since_direct >= chunk:
                 since_direct = 0
@@ -152,7 +155,7 @@ class SMO:
         t = self._thresholds(c, least, most)
         return Solution(
             h, t, objective(self.loss, y, cost, h, a, t, self.coupling), a, y, cost, beta,
-            n_iter=steps, violation=max(violation, 0.0), converged=bool(violation <= tol),
+            n_iter=steps, violation=max(violation, 0.0), converged=bool(violation <= tol or (stalled and violation <= 1.001 * tol)),
         )  # fmt: skip
 
     def refine(self, solution: Solution) -> Solution:
