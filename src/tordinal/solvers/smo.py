@@ -153,10 +153,9 @@ class SMO:
             if on_chunk is not None:
                 on_chunk(steps, violation)
         t = self._thresholds(c, least, most)
-        return Solution(
-            h, t, objective(self.loss, y, cost, h, a, t, self.coupling), a, y, cost, beta,
-            n_iter=steps, violation=max(violation, 0.0), converged=bool(violation <= tol or (stalled and violation <= 1.001 * tol)),
-        )  # fmt: skip
+        value = objective(self.loss, y, cost, h, a, t, self.coupling)
+        converged = bool(violation <= tol or (stalled and violation <= 1.001 * tol))
+        return Solution(h, t, value, a, y, cost, beta, n_iter=steps, violation=max(violation, 0.0), converged=converged)
 
     def refine(self, solution: Solution) -> Solution:
         """Bring a solution of a small problem to rounding accuracy, as far as a bounded effort does."""
