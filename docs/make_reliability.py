@@ -16,7 +16,7 @@ from benchmarks.bench_board import choose, load
 from tordinal import REDSVM, TOR, TORCV
 from tordinal.plotting import COLOURS
 
-SETS, SEEDS = ("ESL", "LEV", "SWD", "car", "balance-scale"), range(4)
+SETS, SEEDS = ("ESL", "LEV", "SWD", "car", "balance-scale"), range(2)
 MODELS = {"REDSVM": REDSVM, "TOR": TOR, "TORCV": TORCV}
 
 
