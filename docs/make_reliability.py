@@ -38,7 +38,7 @@ def said_and_true(name: str) -> tuple[np.ndarray, np.ndarray]:
     return np.concatenate(said), np.concatenate(true)
 
 
-figure, axes = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained", sharey=True)
+figure, axes = plt.subplots(1, 3, figsize=(10.5, 4.2), layout="constrained", sharey=True)
 for ax, (name, colour) in zip(axes, zip(MODELS, COLOURS, strict=False), strict=True):
     said, true = said_and_true(name)
     bins = np.clip((said * 10).astype(int), 0, 9)
@@ -49,4 +49,4 @@ for ax, (name, colour) in zip(axes, zip(MODELS, COLOURS, strict=False), strict=T
     error = sum((bins == b).mean() * abs(true[bins == b].mean() - said[bins == b].mean()) for b in np.unique(bins))
     ax.set(title=f"{name} (calibration error {error:.3f})", xlabel="P(y > k) as predicted", aspect="equal")
 axes[0].set_ylabel("share of rows with y > k")
-figure.savefig(Path(__file__).parent / "reliability.png", dpi=90)
+figure.savefig(Path(__file__).parent / "reliability.png", dpi=90, bbox_inches="tight")
