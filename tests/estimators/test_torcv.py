@@ -123,7 +123,7 @@ def test_progress_and_verdict_are_printed(capsys):
     X, y = ordinal_problem(90, 3)
     TORCV(**QUICK, verbose=1).fit(X, hide(y, 30))
     printed = capsys.readouterr().out
-    assert "transductive fits, about" in printed
+    assert "transductive candidates: " in printed
     assert "transduction" in printed.splitlines()[-1]
 
 

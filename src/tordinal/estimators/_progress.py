@@ -1,6 +1,7 @@
 """Progress of a fit: scikit-learn's callbacks where the installed version has them, and `verbose`."""
 
 import time
+from collections.abc import Callable
 from types import TracebackType
 from typing import Any
 
@@ -39,6 +40,8 @@ class Progress:
         self.C2: float | None = None
         self.begun = 0
         self.stop = False
+        self.listen: Callable[[str, int, int], None] | None = getattr(estimator, "_listen", None)
+        self.name_of_part, self.part_started = "", self.started
 
     def __enter__(self) -> "Progress":
         if self.root is not None:
@@ -56,6 +59,8 @@ class Progress:
         if record["C2"] != self.C2:
             self._begin_level(f"C2 = {record['C2']:g}")
             self.C2 = record["C2"]
+            if self.listen is not None:
+                self.listen("raising C2", self.begun, self.n_levels)
         if self.estimator.verbose:
             seconds = time.perf_counter() - self.started
             print(
@@ -70,6 +75,18 @@ class Progress:
         if self.estimator.verbose:
             seconds = time.perf_counter() - self.started
             print(f"[{self.name}] {name} done, {self.begun} of {self.n_levels}, {seconds:.1f} s")
+
+    def part(self, name: str, done: int, total: int) -> None:
+        """Take note of a part of a problem, about once a second."""
+        if self.listen is not None:
+            self.listen(name, done, total)
+        now = time.perf_counter()
+        if name != self.name_of_part:
+            self.name_of_part, self.part_started = name, now
+        if self.estimator.verbose and done and (now - self.said > 1.0 or done == total):
+            self.said = now
+            left = (now - self.part_started) / done * (total - done)
+            print(f"[{self.name}] {name}: {done} of {total}, about {left:.0f} s left")
 
     def chunk(self, steps: int, violation: float) -> None:
         """Take note of a part of a training, about once a second."""

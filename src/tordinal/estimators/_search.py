@@ -1,9 +1,8 @@
 """The cross-validation behind `TORCV`: candidates, folds, shared kernels and scores."""
 
-import time
 import warnings
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +14,7 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
 from tordinal.calibration import identity_calibration
+from tordinal.estimators._progress import Progress
 from tordinal.estimators.redsvm import REDSVM
 from tordinal.estimators.tor import TOR, SolverTrainer, check_class_ratio, resolve_ratio
 from tordinal.kernels import Gram, Kernel, LinearFeatures, Matrix, hold_kernel, resolve_gamma
@@ -92,8 +92,8 @@ class Trial:
 class Search:
     """The cross-validation behind `TORCV`: shared kernel matrices, folds and scores."""
 
-    def __init__(self, owner: Any, X: Matrix, rank: Ranks):
-        self.owner, self.X, self.rank = owner, X, rank
+    def __init__(self, owner: Any, X: Matrix, rank: Ranks, progress: Progress):
+        self.owner, self.X, self.rank, self.progress = owner, X, rank, progress
         self.n_classes = len(owner.classes_)
         self.labeled = np.flatnonzero(rank != UNLABELED)
         rng = check_random_state(owner.random_state)
@@ -135,7 +135,8 @@ class Search:
             )
             for _, path, held, kernel, loss in jobs
         )  # fmt: skip
-        for (split, path, held, _, _), distances in zip(jobs, found, strict=True):
+        for done, ((split, path, held, _, _), distances) in enumerate(zip(jobs, found, strict=True)):
+            self.progress.part("supervised candidates", done + 1, len(jobs))
             for candidate, d in zip(path, distances, strict=True):
                 self._note(self.trials[candidate], split, held, d, (d > 0).sum(axis=1))
         return [self.trials[c] for c in candidates]
@@ -147,7 +148,7 @@ class Search:
         kernels = {_kind(c): c for c in candidates}
         held_kernels = {key: self._hold(c.kernel, c.loss, self.rows) for key, c in kernels.items()}
         trials = [Trial(c) for c in candidates]
-        alive, begun = trials, time.perf_counter()
+        alive = trials
         total = len(trials) * FIRST_FOLDS + (len(trials) + 1) // 2 * (self.n_splits - FIRST_FOLDS)
         done = 0
         for stage in (range(min(FIRST_FOLDS, self.n_splits)), range(FIRST_FOLDS, self.n_splits)):
@@ -162,7 +163,7 @@ class Search:
             for (trial, k), (distances, labels) in zip(jobs, found, strict=True):
                 self._note(trial, k, np.flatnonzero(self.folds[0] == k), distances, labels)
                 done += 1
-                self._say(done, total, begun)
+                self.progress.part("transductive candidates", done, total)
             if stage.start == 0 and self.n_splits > FIRST_FOLDS:
                 alive = sorted(alive, key=lambda t: -self.estimate(t))[: (len(alive) + 1) // 2]
                 for trial in trials:
@@ -245,6 +246,20 @@ class Search:
             labels.append(median_ranks([t.labels[k] for t in chosen]))
         return np.concatenate(rows), np.concatenate(labels)
 
+    def errors(self, trials: list[Trial], chosen: list[Trial]) -> dict[str, tuple[float, float]]:
+        """Zero-one and absolute error of the held-out rows: by the committee and by the best candidate of each kind."""
+        held, labels = self.committee_labels(chosen)
+        found = {"this model": (held, labels)}
+        for name, transductive in (("supervised", False), ("transductive", True)):
+            kind = [t for t in trials if t.candidate.transductive == transductive and not t.dropped]
+            whole = [t for t in kind if self.estimate(t) > -np.inf]
+            if whole:
+                found[name] = self.committee_labels([max(whole, key=self.estimate)])
+        return {
+            name: (float(np.mean(self.rank[rows] != labels)), float(np.mean(np.abs(self.rank[rows] - labels))))
+            for name, (rows, labels) in found.items()
+        }
+
     def results(self, trials: list[Trial]) -> dict[str, Any]:
         """`cv_results_`."""
         estimates = np.array([self.estimate(t) for t in trials])
@@ -279,7 +294,8 @@ class Search:
         owner = self.owner
         shared = {name: getattr(owner, name) for name in ("gamma", "degree", "coef0", "tol", "max_iter", "cache_size")}
         models: dict[Candidate, Any] = {}
-        for candidate in sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel))):
+        for done, candidate in enumerate(sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel)))):
+            self.progress.part("committee", done, len(candidates))
             kind = TOR if candidate.transductive else REDSVM
             model = kind(**shared, **candidate.params, classes=list(range(self.n_classes)))
             rows = np.arange(len(self.rank)) if candidate.transductive else self.labeled
@@ -303,13 +319,9 @@ class Search:
             Kernel(kernel, gamma, owner.degree, owner.coef0), X, owner.cache_size, smooth=is_smooth(check_loss(loss))
         )
 
-    def _parallel(self, jobs: Any) -> list[Any]:
-        return Parallel(n_jobs=self.owner.n_jobs, prefer="threads")(jobs)
-
-    def _say(self, done: int, total: int, begun: float) -> None:
-        if self.owner.verbose and done % 5 == 0:
-            left = (time.perf_counter() - begun) / done * (total - done)
-            print(f"[TORCV] {done} of {total} transductive fits, about {left:.0f} s left")
+    def _parallel(self, jobs: Any) -> Iterator[Any]:
+        """Results in the order of the jobs, each as soon as it is there."""
+        return Parallel(n_jobs=self.owner.n_jobs, prefer="threads", return_as="generator")(jobs)
 
 
 class HeldOut:

@@ -88,6 +88,9 @@ class TORCV(KernelClassifier):
         ``split<k>_test_score`` and ``dropped``.
     cv_predictions_ : ndarray of shape (n_samples,)
         Cross-validated labels of the labelled rows by the committee's median, None for all others.
+    cv_errors_ : dict of str to (float, float)
+        Cross-validated zero-one and absolute error of the committee ("this model"), of the best supervised candidate
+        ("supervised") and of the best transductive one ("transductive").
     verdict_ : str
         Whether transduction helps here, in one line.
 
@@ -199,26 +202,27 @@ class TORCV(KernelClassifier):
             REDSVM(**candidate.params)._validate_params()
         transduce_at_all = self.transduce and bool((rank == UNLABELED).any())
         with Progress(self, n_levels=3) as progress:
-            search = Search(self, X, rank)
-            progress.problem("supervised candidates")
+            search = Search(self, X, rank, progress)
             trials = search.supervised(supervised)
-            progress.problem("transductive candidates")
+            progress.problem("supervised candidates")
             if transduce_at_all:
                 variants = self._variants(trials, rank)
                 for candidate in variants:
                     check_class_ratio(candidate.class_ratio, len(self.classes_))
                     TOR(**candidate.params)._validate_params()
                 trials += search.race(variants)
-            progress.problem("committee")
+            progress.problem("transductive candidates")
             chosen = search.best(trials, self.committee)
             if not chosen:
                 raise ValueError("scoring failed for every candidate; try another scorer or label more rows")
             self.estimators_ = search.refit([trial.candidate for trial in chosen])
+            progress.problem("committee")
         self._labeled = search.labeled
         self.best_estimator_, self.best_params_ = self.estimators_[0], chosen[0].candidate.params
         self.best_score_ = search.estimate(chosen[0])
         self.cv_results_ = search.results(trials)
         self.verdict_ = search.verdict(trials)
+        self.cv_errors_ = search.errors(trials, chosen)
         self._calibrations = [fit_calibration(*search.held_out(trial)) for trial in chosen]
         found = median_ranks([search.labels_of_all_rows(model) for model in self.estimators_])
         self.transduction_ = self.classes_[np.where(rank == UNLABELED, found, rank)]

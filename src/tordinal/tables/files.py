@@ -1,0 +1,423 @@
+"""Tables in files: CSV, TSV, JSON lines and Parquet, read with every cell as it is and written with columns added.
+
+What is read is kept as it was written: a row of a CSV or JSON-lines file goes out byte for byte, with cells added at
+its end. Nothing is written in place. Outputs are collected beside their destinations and moved there together.
+"""
+
+import contextlib
+import csv
+import errno
+import io
+import json
+import math
+import os
+import sys
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import IO, Any
+
+__all__ = ["Outputs", "Table", "TableError", "read_table", "write_table"]
+
+FORMATS = {
+    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
+    ".pq": "parquet",
+}  # fmt: skip
+KNOWN = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl) or Parquet (.parquet)"
+
+
+class TableError(ValueError):
+    """Something is wrong with a file or an option; the message says what and how to mend it."""
+
+
+@dataclass
+class Table:
+    """A table with its cells as Python values (text in CSV and TSV), column by column.
+
+    Attributes
+    ----------
+    names : list of str
+        Names of the columns.
+    columns : list of list
+        Their cells.
+    format : {"csv", "tsv", "jsonl", "parquet"}
+        How it was stored.
+    records : list of str
+        The rows of a text format as they were written, without the end of line.
+    header : str
+        The same for the header of CSV and TSV.
+    delimiter, newline, bom, encoding
+        How a text format was written.
+    arrow : pyarrow.Table or None
+        The table as Parquet had it.
+    """
+
+    names: list[str]
+    columns: list[list[Any]]
+    format: str
+    records: list[str] = field(default_factory=list)
+    header: str = ""
+    delimiter: str = ","
+    newline: str = "\n"
+    bom: bool = False
+    encoding: str = "utf-8"
+    arrow: Any = None
+
+    def __len__(self) -> int:
+        return len(self.columns[0]) if self.columns else 0
+
+    def __getitem__(self, name: str) -> list[Any]:
+        return self.columns[self.names.index(name)]
+
+    def order(self, name: str) -> list[str] | None:
+        """The order of an ordered categorical of Parquet, None for any other column."""
+        kind = None if self.arrow is None else self.arrow.schema.field(name).type
+        if kind is None or not getattr(kind, "ordered", False):
+            return None
+        return [str(v) for v in self.arrow.column(name).combine_chunks().dictionary.to_pylist()]
+
+
+def format_of(path: str, *, default: str | None = None) -> str:
+    """The format of a file by its extension; standard streams have the default."""
+    if path == "-" and default is not None:
+        return default
+    suffix = Path(path).suffix.lower()
+    if suffix not in FORMATS:
+        raise TableError(f"{path}: cannot tell the format from {suffix or 'a name without extension'!r}; use {KNOWN}")
+    return FORMATS[suffix]
+
+
+# Reading ----------------------------------------------------------------------------------------------------------
+
+
+def read_table(path: str, encoding: str | None = None) -> Table:
+    """Read a table.
+
+    Parameters
+    ----------
+    path : str
+        File, or ``-`` for standard input, whose format is then told from its first bytes.
+    encoding : str or None
+        Encoding of a text format. None: UTF-8, or UTF-16 where the file says so.
+
+    Returns
+    -------
+    table : Table
+        The table.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, or it is not such a table.
+    """
+    if path == "-":
+        data = sys.stdin.buffer.read()
+        kind = _sniff(data)
+        path = "standard input"
+    else:
+        if Path(path).is_dir():
+            raise TableError(f"{path} is a directory; name a file")
+        kind = format_of(path)
+        try:
+            data = Path(path).read_bytes()
+        except FileNotFoundError:
+            raise TableError(f"{path}: no such file") from None
+        except OSError as error:
+            raise TableError(f"{path}: cannot be read ({error.strerror})") from None
+    if not data:
+        raise TableError(f"{path} is empty")
+    table = _read_parquet(path, data) if kind == "parquet" else _read_text(path, data, kind, encoding)
+    seen: set[str] = set()
+    for name in table.names:
+        if name in seen:
+            raise TableError(f"{path}: two columns are named {name!r}; rename one")
+        seen.add(name)
+    if len(table) == 0:
+        raise TableError(f"{path} has no rows")
+    return table
+
+
+def _sniff(data: bytes) -> str:
+    """The format of standard input."""
+    if data[:4] == b"PAR1":
+        return "parquet"
+    start = data[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
+    if start[:1] == b"{":
+        return "jsonl"
+    first = start.split(b"\n", 1)[0]
+    return "tsv" if b"\t" in first and b"," not in first else "csv"
+
+
+def _read_parquet(path: str, data: bytes) -> Table:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        arrow = pq.read_table(io.BytesIO(data))
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{path} is not a Parquet file: {error}") from None
+    return Table([str(n) for n in arrow.column_names], [c.to_pylist() for c in arrow.columns], "parquet", arrow=arrow)
+
+
+def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table:
+    if encoding is None and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+        encoding = "utf-16"
+    elif b"\0" in data and (encoding is None or not encoding.lower().replace("-", "").startswith(("utf16", "utf32"))):
+        line = data[: data.index(b"\0")].count(b"\n") + 1
+        raise TableError(f"{path} is not a text file: line {line} holds binary data. Use {KNOWN}")
+    bom = data[:3] == b"\xef\xbb\xbf"
+    try:
+        text = data.decode(encoding or "utf-8-sig")
+    except LookupError:
+        raise TableError(f"--encoding {encoding}: no such encoding; try cp1252 or latin-1") from None
+    except UnicodeDecodeError as error:
+        line = data[: error.start].count(b"\n") + 1
+        raise TableError(
+            f"{path}: line {line} is not {encoding or 'UTF-8'} (byte 0x{data[error.start]:02x}). Name the right "
+            "encoding, for example --encoding cp1252"
+        ) from None
+    table = _read_jsonl(path, text) if kind == "jsonl" else _read_csv(path, text, kind)
+    table.bom, table.encoding = bom, encoding or "utf-8"
+    end = text.find("\n")
+    table.newline = "\r\n" if end > 0 and text[end - 1] == "\r" else "\n"
+    return table
+
+
+class _Lines:
+    """The lines of a text, remembering those that the reader has taken since it was last asked."""
+
+    def __init__(self, text: str):
+        self._lines = iter(io.StringIO(text, newline="").readline, "")
+        self.number = 0
+        self._taken: list[str] = []
+
+    def __iter__(self) -> "_Lines":
+        return self
+
+    def __next__(self) -> str:
+        line = next(self._lines)
+        self.number += 1
+        self._taken.append(line)
+        return line
+
+    def taken(self) -> str:
+        record = "".join(self._taken).rstrip("\r\n")
+        self._taken.clear()
+        return record
+
+
+def _read_csv(path: str, text: str, kind: str) -> Table:
+    """Read records with the csv module, which knows on which line each one ends."""
+    first = text[: text.find("\n")] if "\n" in text else text
+    delimiter = "\t" if kind == "tsv" else ";" if ";" in first and "," not in first else ","
+    csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)  # the default refuses 128 kB of text
+    lines = _Lines(text)
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
+    rows: list[list[str]] = []
+    records: list[str] = []
+    start = 1
+    try:
+        for row in reader:
+            record = lines.taken()
+            if row:  # a blank line is no row
+                if rows and len(row) != len(rows[0]):
+                    raise TableError(
+                        f"{path}: line {start} has {len(row)} cells, the header has {len(rows[0])}. "
+                        "Put quotes around cells that hold the delimiter"
+                    )
+                rows.append(row)
+                records.append(record)
+            start = lines.number + 1
+    except csv.Error as error:
+        raise TableError(f"{path}: line {start}: {error}. A quote may be open or doubled wrongly") from None
+    if not rows:
+        raise TableError(f"{path} is empty")
+    columns = [list(cells) for cells in zip(*rows[1:], strict=True)] or [[] for _ in rows[0]]
+    return Table(rows[0], columns, kind, records[1:], records[0], delimiter)
+
+
+def _read_jsonl(path: str, text: str) -> Table:
+    objects: list[dict[str, Any]] = []
+    records: list[str] = []
+    names: dict[str, None] = {}
+    for number, line in enumerate(text.split("\n"), start=1):
+        record = line.strip()
+        if not record:
+            continue
+        try:
+            value = json.loads(record)
+        except ValueError as error:
+            raise TableError(f"{path}: line {number} is not JSON: {error}") from None
+        except RecursionError:
+            raise TableError(f"{path}: line {number} is nested too deeply") from None
+        if not isinstance(value, dict):
+            raise TableError(f"{path}: line {number} is not an object; write one row a line, as {{\"column\": value}}")
+        objects.append(value)
+        records.append(record)
+        names.update(dict.fromkeys(value))
+    columns = [[row.get(name) for row in objects] for name in names]
+    return Table(list(names), columns, "jsonl", records)
+
+
+# Writing ----------------------------------------------------------------------------------------------------------
+
+
+def write_table(table: Table, added: dict[str, list[Any]], file: IO[bytes], kind: str) -> None:
+    """Write a table with columns added.
+
+    Parameters
+    ----------
+    table : Table
+        What was read.
+    added : dict of str to list
+        Columns to put at the end.
+    file : binary file
+        Where to.
+    kind : {"csv", "tsv", "jsonl", "parquet"}
+        The format to write. The format that was read keeps rows as they were written.
+    """
+    if kind == "parquet":
+        _write_parquet(table, added, file)
+        return
+    encoding = table.encoding if kind == table.format else "utf-8"
+    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
+    if table.bom and kind == table.format:
+        text.write("\ufeff")
+    (_write_jsonl if kind == "jsonl" else _write_csv)(table, added, text, kind)
+    text.detach()
+
+
+def _write_csv(table: Table, added: dict[str, list[Any]], text: IO[str], kind: str) -> None:
+    faithful = table.format == kind
+    delimiter = table.delimiter if faithful else "\t" if kind == "tsv" else ","
+    newline = table.newline if faithful else "\n"
+    writer = csv.writer(text, delimiter=delimiter, lineterminator=newline)
+    if not faithful:
+        writer.writerow([*table.names, *added])
+        writer.writerows([_cell(v) for v in row] for row in zip(*table.columns, *added.values(), strict=True))
+        return
+    text.write(table.header + delimiter)
+    writer.writerow(list(added))
+    for record, *cells in zip(table.records, *added.values(), strict=True):
+        text.write(record + delimiter)
+        writer.writerow([_cell(v) for v in cells])
+
+
+def _cell(value: Any) -> str:
+    """A value as a cell of a text table."""
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        return ""
+    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list)) else str(value)
+
+
+def _write_jsonl(table: Table, added: dict[str, list[Any]], text: IO[str], kind: str) -> None:
+    values: Iterator[tuple[Any, ...]] = zip(*added.values(), strict=True)
+    if table.format == kind:
+        for record, row in zip(table.records, values, strict=True):
+            start = record[:-1].rstrip()
+            end = json.dumps(dict(zip(added, row, strict=True)), ensure_ascii=False, default=str)[1:]
+            text.write(start + ("" if start == "{" else ", ") + end + table.newline)
+        return
+    for cells, row in zip(zip(*table.columns, strict=True), values, strict=True):
+        record_ = dict(zip([*table.names, *added], [*cells, *row], strict=True))
+        text.write(json.dumps(record_, ensure_ascii=False, default=str) + "\n")
+
+
+def _write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -> None:
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = table.arrow
+    if arrow is None:
+        try:
+            arrow = pa.table(dict(zip(table.names, table.columns, strict=True)))
+        except (pa.ArrowException, TypeError):  # cells of one column that have no common type
+            arrow = pa.table({n: [_cell(v) for v in c] for n, c in zip(table.names, table.columns, strict=True)})
+    for name, values in added.items():
+        arrow = arrow.append_column(name, pa.array(values))
+    pq.write_table(arrow, file)
+
+
+def _same_file(one: str, other: str) -> bool:
+    """Whether two paths are links to one file."""
+    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+class Outputs:
+    """The files that a command writes: all of them or none.
+
+    Each is written beside its destination and flushed to disk. `commit` moves them into place; leaving the context
+    without it, for an error or an interrupt, removes them and whatever stood there before is untouched.
+
+    Parameters
+    ----------
+    inputs : dict of str to str
+        Paths that must not be overwritten, by what they are.
+    outputs : dict of str to str
+        Destinations by what they are. ``-`` is standard output.
+
+    Raises
+    ------
+    TableError
+        If a destination cannot be written, is an input or is named twice.
+    """
+
+    def __init__(self, inputs: dict[str, str], outputs: dict[str, str]):
+        self._ready: list[tuple[Path, Path]] = []
+        self._stdout = io.BytesIO()
+        taken = {os.path.realpath(path): f"{name} {path}" for name, path in inputs.items() if path != "-"}
+        for name, path in outputs.items():
+            if path == "-":
+                continue
+            where = os.path.realpath(path)
+            same = next((other for other in taken if other == where or _same_file(other, where)), None)
+            if same is not None:
+                raise TableError(f"{name} {path} is the same file as {taken[same]}; choose another name")
+            taken[where] = f"{name} {path}"
+            folder = os.path.dirname(where)
+            if os.path.isdir(where):
+                raise TableError(f"{name} {path} is a directory; name a file")
+            if os.path.exists(where) and not os.path.isfile(where):
+                raise TableError(f"{name} {path} is a device or a pipe; use - for standard output")
+            if not os.path.isdir(folder):
+                raise TableError(f"{name} {path}: there is no folder {folder}; create it first")
+            if not os.access(folder, os.W_OK) or (os.path.exists(where) and not os.access(where, os.W_OK)):
+                raise TableError(f"{name} {path} cannot be written: permission denied")
+
+    def __enter__(self) -> "Outputs":
+        return self
+
+    def write(self, path: str, produce: Callable[[IO[bytes]], None]) -> None:
+        """Produce one output, in memory for standard output, beside its destination otherwise."""
+        if path == "-":
+            produce(self._stdout)
+            return
+        where = Path(os.path.realpath(path))
+        try:
+            handle, name = tempfile.mkstemp(prefix=f".{where.name}.", suffix=".part", dir=where.parent)
+            self._ready.append((Path(name), where))
+            with os.fdopen(handle, "wb") as file:
+                produce(file)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            what = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or str(error)
+            raise TableError(f"{path} could not be written: {what}. Nothing was changed") from None
+
+    def commit(self) -> None:
+        """Move every output to where it belongs."""
+        umask = os.umask(0)
+        os.umask(umask)
+        for part, where in self._ready:
+            os.chmod(part, where.stat().st_mode & 0o777 if where.exists() else 0o666 & ~umask)
+            os.replace(part, where)
+        self._ready.clear()
+        with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may leave
+            sys.stdout.buffer.write(self._stdout.getvalue())
+            sys.stdout.buffer.flush()
+
+    def __exit__(self, *_: object) -> None:
+        for part, _where in self._ready:
+            with contextlib.suppress(OSError):
+                part.unlink()
