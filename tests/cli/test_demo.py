@@ -5,13 +5,14 @@ from tordinal.cli.main import app
 
 
 def test_demo_grades_the_hidden_rows_and_says_where(tmp_path):
-    result = CliRunner().invoke(app, ["demo", "--out", str(tmp_path / "demo")])
+    folder = tmp_path / "demo"
+    result = CliRunner().invoke(app, ["demo", "--out", str(folder)])
     assert result.exit_code == 0, result.output
-    assert "TOR" in result.output
-    assert "RED-SVM" in result.output
-    table = pd.read_csv(tmp_path / "demo" / "diabetes.csv")
-    graded = pd.read_csv(tmp_path / "demo" / "diabetes-graded.csv")
-    assert table["grade"].notna().sum() == 60
-    assert graded["grade_tor"].isin([1, 2, 3, 4, 5]).all()
+    assert "Against the grades that were hidden" in result.output
+    assert "report.html" in result.output
+    table, graded = pd.read_csv(folder / "diabetes.csv"), pd.read_csv(folder / "graded.csv")
     known = table["grade"].notna()
-    assert (graded.loc[known, "grade_tor"] == table.loc[known, "grade"]).all()
+    assert known.sum() == 60
+    assert graded["grade_predicted"].isin([1, 2, 3, 4, 5]).all()
+    assert (graded.loc[known, "grade_predicted"] == table.loc[known, "grade"]).all()
+    assert (folder / "model.skops").exists()

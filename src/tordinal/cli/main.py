@@ -1,5 +1,6 @@
 """The ``tordinal`` command. Heavy modules are imported by the commands that need them."""
 
+from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
 
@@ -7,14 +8,167 @@ import typer
 
 app = typer.Typer(
     help="Transductive ordinal regression: a few rows of a table carry an ordered rating; rate the rest.",
+    epilog="Exit status: 0 done; 2 refused or interrupted, and then nothing was written.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
+    rich_markup_mode="rich",
+    context_settings={"help_option_names": ["-h", "--help"]},
 )
 
 
+class Method(StrEnum):
+    """Ways to rate."""
+
+    auto = "auto"
+    tor = "tor"
+    redsvm = "redsvm"
+
+
+class KernelName(StrEnum):
+    """Kernels of the command."""
+
+    linear = "linear"
+    perceptron = "perceptron"
+    rbf = "rbf"
+    poly = "poly"
+    laplacian = "laplacian"
+
+
+class LossName(StrEnum):
+    """Losses of Table II."""
+
+    hinge = "hinge"
+    squared_hinge = "squared_hinge"
+    logistic = "logistic"
+    square = "square"
+    laplacian = "laplacian"
+
+
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")]
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        import tordinal
+
+        typer.echo(f"tordinal {tordinal.__version__}")
+        raise typer.Exit
+
+
 @app.callback()
-def tordinal() -> None:
-    """Keep sub-commands even where there is only one."""
+def tordinal(
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+    ] = False,
+) -> None:
+    """Transductive ordinal regression: a few rows of a table carry an ordered rating; rate the rest."""
+
+
+@app.command()
+def label(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .jsonl or .parquet; - for standard input.")
+    ],
+    target: Annotated[
+        str, typer.Option(metavar="COLUMN", help="Column of the ratings. Its empty cells are to be rated.")
+    ],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output.")
+    ],
+    text: Annotated[
+        list[str] | None, typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times.")
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns to learn from. Without this and --text: all that are of use."),
+    ] = None,
+    drop: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.")] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(metavar='"A,B,C"', help="Ratings from the lowest to the highest, if they are not numbers."),
+    ] = None,
+    method: Annotated[
+        Method,
+        typer.Option(
+            help="auto chooses by cross-validation, and whether unrated rows help; tor uses them, redsvm does not."
+        ),
+    ] = Method.auto,
+    C: Annotated[
+        float | None, typer.Option("--C", help="Cost of errors. Default: 1 for tor and redsvm, chosen by auto.")
+    ] = None,
+    kernel: Annotated[KernelName | None, typer.Option(help="Kernel. Default: chosen by auto.")] = None,
+    loss: Annotated[LossName | None, typer.Option(help="Loss. Default: hinge, or chosen by auto.")] = None,
+    report: Annotated[str | None, typer.Option(metavar="R.html", help="Write a report to look at.")] = None,
+    model: Annotated[str | None, typer.Option(metavar="M.skops", help="Save the model for `tordinal predict`.")] = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same result.", min=0, max=2**32 - 1)] = 0,
+    jobs: Annotated[int | None, typer.Option(help="Fits at the same time; -1 uses all cores.")] = None,
+    encoding: Encoding = None,
+    quiet: Quiet = False,
+) -> None:
+    """Rate the rows of a table that have no rating yet.
+
+    OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted, COLUMN_confidence (from 0
+    to 1) and COLUMN_source (given or predicted).
+
+    Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text turned into words;
+    identifiers and constants are left out. What was done with each is shown.
+
+    [bold]Examples[/]
+
+    tordinal label reviews.csv --text review --target stars -o rated.csv --report report.html
+
+    tordinal label patients.parquet --target grade --order "poor,fair,good" --drop name -o graded.parquet
+
+    cat rows.jsonl | tordinal label - --target stars -o - > rated.jsonl
+    """
+    from tordinal.cli.session import refusing
+
+    with refusing():
+        from tordinal.cli.label import Job, run_label
+        from tordinal.tables.rating import Settings
+
+        settings = Settings(
+            method.value, C, kernel.value if kernel else None, loss.value if loss else None, seed, jobs
+        )  # fmt: skip
+        job = Job(file, target, out, text or [], columns, drop or [], order, report, model, encoding)
+        run_label(job, settings, quiet=quiet)
+
+
+@app.command()
+def predict(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")],
+    file: Annotated[str, typer.Argument(metavar="FILE", help="Table of new rows; - for standard input.")],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output.")
+    ],
+    encoding: Encoding = None,
+    quiet: Quiet = False,
+) -> None:
+    """Rate new rows with a saved model.
+
+    FILE needs the columns that the model learned from. Every row is predicted; where FILE has ratings already, the
+    errors are shown.
+    """
+    from tordinal.cli.session import refusing
+
+    with refusing():
+        from tordinal.cli.predict import run_predict
+
+        run_predict(model, file, out, encoding, quiet=quiet)
+
+
+@app.command()
+def inspect(
+    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")],
+) -> None:
+    """Show what a saved model is: classes, thresholds, settings, training size, versions, expected error."""
+    from tordinal.cli.session import refusing
+
+    with refusing():
+        from tordinal.cli.predict import run_inspect
+
+        run_inspect(model)
 
 
 @app.command()
@@ -25,11 +179,14 @@ def demo(
 ) -> None:
     """Grade the diabetes progression of 442 patients of whom 60 are graded, and compare with the truth.
 
-    Needs no network: the data come with scikit-learn.
+    Runs `tordinal label` on a table that it writes first. Needs no network: the data come with scikit-learn.
     """
-    from tordinal.cli.demo import run_demo
+    from tordinal.cli.session import refusing
 
-    run_demo(out, labels, seed)
+    with refusing():
+        from tordinal.cli.demo import run_demo
+
+        run_demo(out, labels, seed)
 
 
 def main() -> None:

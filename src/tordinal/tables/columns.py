@@ -2,6 +2,7 @@
 
 import datetime
 import difflib
+import itertools
 import math
 import re
 from collections.abc import Mapping, Sequence
@@ -114,7 +115,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for option, asked in (("--text", self.text), ("--columns", self.columns or ()), ("--drop", self.drop)):
             find_columns(asked, names, option)
         chosen = None if self.columns is None and not self.text else {*self.text, *(self.columns or ())}
-        self.plan_ = [
+        self.plan_: list[dict[str, Any]] = [
             {"name": name, "missing": sum(map(is_missing, cells)), **self._understand(name, cells, chosen)}
             for name, cells in table.items()
         ]
@@ -124,7 +125,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not numbers + categories + texts:
             reasons = "; ".join(f"{c['name']}: {c['why']}" for c in self.plan_)
             raise TableError(f"no column is left to learn from ({reasons}). Name some with --columns or --text")
-        parts: list[tuple[str, Any, Any]] = [(f"text {n}", ReviewVectorizer(min_df=self._min_df(table)), n) for n in texts]
+        parts: list[tuple[str, Any, Any]] = [
+            (f"text {n}", ReviewVectorizer(min_df=self._min_df(table)), n) for n in texts
+        ]
         if numbers:
             scale = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
             parts.append(("numbers", scale, numbers))
@@ -231,7 +234,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 read = _day if role == "date" else number
                 found[name] = np.array([np.nan if (v := read(c)) is None else v for c in table[name]], dtype=np.float64)
             elif role == "category":
-                found[name] = pd.Series(["(missing)" if is_missing(c) else str(c).strip() for c in table[name]], dtype=object)
+                found[name] = pd.Series(
+                    ["(missing)" if is_missing(c) else str(c).strip() for c in table[name]], dtype=object
+                )
             elif role == "text":
                 found[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
         return pd.DataFrame(found)
@@ -247,7 +252,7 @@ def _kind(name: str, present: list[Any], distinct: int) -> tuple[str, str]:
     values = [None if isinstance(c, bool) else number(c) for c in present]
     if None not in values:
         whole = [v for v in values if v is not None and v.is_integer()]
-        steps = {b - a for a, b in zip(whole, whole[1:], strict=False)}
+        steps = {b - a for a, b in itertools.pairwise(whole)}
         if unique and len(whole) == len(values) and (ID_NAME.search(name) or steps == {1.0}):
             return "left out", "identifier"
         return "number", USED["number"]

@@ -13,7 +13,7 @@ import math
 import os
 import sys
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
@@ -252,7 +252,7 @@ def _read_jsonl(path: str, text: str) -> Table:
         except RecursionError:
             raise TableError(f"{path}: line {number} is nested too deeply") from None
         if not isinstance(value, dict):
-            raise TableError(f"{path}: line {number} is not an object; write one row a line, as {{\"column\": value}}")
+            raise TableError(f'{path}: line {number} is not an object; write one row a line, as {{"column": value}}')
         objects.append(value)
         records.append(record)
         names.update(dict.fromkeys(value))
@@ -312,16 +312,16 @@ def _cell(value: Any) -> str:
 
 
 def _write_jsonl(table: Table, added: dict[str, list[Any]], text: IO[str], kind: str) -> None:
-    values: Iterator[tuple[Any, ...]] = zip(*added.values(), strict=True)
+    def encode(names: list[str], row: tuple[Any, ...]) -> str:
+        return json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str)
+
     if table.format == kind:
-        for record, row in zip(table.records, values, strict=True):
+        for record, *row in zip(table.records, *added.values(), strict=True):
             start = record[:-1].rstrip()
-            end = json.dumps(dict(zip(added, row, strict=True)), ensure_ascii=False, default=str)[1:]
-            text.write(start + ("" if start == "{" else ", ") + end + table.newline)
+            text.write(start + ("" if start == "{" else ", ") + encode(list(added), tuple(row))[1:] + table.newline)
         return
-    for cells, row in zip(zip(*table.columns, strict=True), values, strict=True):
-        record_ = dict(zip([*table.names, *added], [*cells, *row], strict=True))
-        text.write(json.dumps(record_, ensure_ascii=False, default=str) + "\n")
+    for row_ in zip(*table.columns, *added.values(), strict=True):
+        text.write(encode([*table.names, *added], row_) + "\n")
 
 
 def _write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -> None:
@@ -388,7 +388,7 @@ class Outputs:
     def __enter__(self) -> "Outputs":
         return self
 
-    def write(self, path: str, produce: Callable[[IO[bytes]], None]) -> None:
+    def write(self, path: str, produce: Callable[[IO[bytes]], object]) -> None:
         """Produce one output, in memory for standard output, beside its destination otherwise."""
         if path == "-":
             produce(self._stdout)

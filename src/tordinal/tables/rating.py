@@ -219,7 +219,7 @@ def _estimator(method: str, settings: Settings, has_text: bool, classes: list[in
         shared |= {"random_state": settings.seed, "n_jobs": settings.jobs}
         # Rows of unit length have their cosine as inner product, so other kernels see nothing that it does not.
         kernel = settings.kernel or ("linear" if has_text else None)
-        given = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
+        given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
         return TORCV(**shared, **{name: value for name, value in given.items() if value is not None})
     kernel = settings.kernel or ("linear" if has_text else "perceptron")
     C = 1.0 if settings.C is None else settings.C

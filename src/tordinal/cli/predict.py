@@ -1,0 +1,94 @@
+"""``tordinal predict`` and ``tordinal inspect``: what can be done with a saved model."""
+
+import time
+
+import numpy as np
+from rich.text import Text
+
+from tordinal.cli.label import rating_columns
+from tordinal.cli.session import Teller, console_for, grid
+from tordinal.metrics import mean_absolute_error, mean_zero_one_error
+from tordinal.report.page import visible
+from tordinal.tables.files import Outputs, TableError, format_of, read_table, write_table
+from tordinal.tables.models import load_model
+from tordinal.tables.target import is_missing
+
+__all__ = ["run_inspect", "run_predict"]
+
+
+def run_predict(model_path: str, file: str, out: str, encoding: str | None, *, quiet: bool = False) -> None:
+    """Rate every row of a table with a saved model.
+
+    Parameters
+    ----------
+    model_path, file, out : str
+        The model, the table and where the rated one goes.
+    encoding : str or None
+        Encoding of the table.
+    quiet : bool
+        Whether to say nothing but errors.
+    """
+    started = time.perf_counter()
+    console = console_for(out, quiet)
+    if out != "-":
+        format_of(out)
+    with Outputs({"FILE": file, "MODEL": model_path}, {"--out": out}) as outputs, Teller(quiet) as teller:
+        teller("reading", 0, 1)
+        model = load_model(model_path)
+        table = read_table(file, encoding)
+        added = [f"{model.target}_{what}" for what in ("predicted", "confidence", "source")]
+        for name in added:
+            if name in table.names:
+                raise TableError(f"{file} has a column {name!r} already; rename or remove it")
+        teller("predicting", 0, 1)
+        labels, confidence = model.rate(dict(zip(table.names, table.columns, strict=True)))
+        values = rating_columns(labels, confidence, np.zeros(len(table), dtype=bool))
+        kind = format_of(out, default=table.format)
+        outputs.write(out, lambda file: write_table(table, dict(zip(added, values, strict=True)), file, kind))
+        outputs.commit()
+    spelled = [str(c) for c in model.classes]
+    if model.target in table.names:
+        cells = [c.strip() if isinstance(c, str) else c for c in table[model.target]]
+        known = [i for i, c in enumerate(cells) if str(c) in spelled and not is_missing(c)]
+        if known:
+            truth = [spelled.index(str(cells[i])) for i in known]
+            found = [model.classes.index(labels[i]) for i in known]
+            console.print(
+                f"On the {len(known):,} rows that have a rating: {100 * mean_zero_one_error(truth, found):.0f} % wrong, "
+                f"{mean_absolute_error(truth, found):.2f} steps off on average."
+            )
+    console.print(f"Rated {len(table):,} rows in {time.perf_counter() - started:.1f} s:", highlight=False)
+    console.print(Text(f"  table   {visible(out) if out != '-' else 'standard output'}"), soft_wrap=True)
+
+
+def run_inspect(path: str) -> None:
+    """Show what a saved model is.
+
+    Parameters
+    ----------
+    path : str
+        The model.
+    """
+    model = load_model(path)
+    card, console = model.card, console_for("", quiet=False)
+    facts = grid("model", visible(path))
+    facts.add_row("rates", Text(visible(model.target)))
+    facts.add_row("ratings, low to high", Text(" < ".join(visible(str(c)) for c in model.classes)))
+    facts.add_row("thresholds", ", ".join(f"{t:.4g}" for t in card["thresholds"]))
+    facts.add_row("method", card["method"])
+    facts.add_row("trained on", f"{card['rows']:,} rows, {card['ratings']:,} rated, {card['features']:,} features")
+    for name, label in (("this model", "error"), ("supervised", "without unrated rows"), ("transductive", "with them")):
+        if name in card["errors"]:
+            wrong, off = card["errors"][name]
+            facts.add_row(f"{label}, cross-validated", f"{100 * wrong:.1f} % wrong, {off:.3f} steps off on average")
+    facts.add_row("verdict", card["verdict"])
+    facts.add_row("versions", ", ".join(f"{name} {number}" for name, number in card["versions"].items()))
+    console.print(facts)
+    members = grid("kind", "kernel", "loss", "C")
+    for m in card["members"]:
+        members.add_row(m["kind"], m["kernel"], m["loss"], f"{m['C']:g}")
+    console.print(members)
+    columns = grid("column", "taken as", "how or why")
+    for c in card["columns"]:
+        columns.add_row(Text(visible(c["name"]) or "(no name)"), c["role"], c["why"])
+    console.print(columns)

@@ -1,0 +1,105 @@
+"""What all commands share: refusing bad input, progress, and tables on the terminal."""
+
+import contextlib
+import signal
+import sys
+from collections.abc import Iterator
+from types import FrameType
+from typing import Any
+
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Table as Grid
+from rich.text import Text
+
+__all__ = ["Teller", "console_for", "grid", "refusing"]
+
+_interrupted = False
+
+
+@contextlib.contextmanager
+def refusing() -> Iterator[None]:
+    """Turn bad input and interrupts into one clear line and exit status 2."""
+    global _interrupted
+    _interrupted = False
+
+    def interrupt(number: int, frame: FrameType | None) -> None:
+        global _interrupted
+        _interrupted = True  # compiled code may swallow the exception; progress raises it again
+        raise KeyboardInterrupt
+
+    before = None
+    with contextlib.suppress(ValueError):  # not in the main thread
+        before = signal.signal(signal.SIGINT, interrupt)
+    try:
+        yield
+    except KeyboardInterrupt:
+        _refuse("interrupted; nothing was written")
+    except MemoryError as error:
+        _refuse(f"out of memory ({error}); use fewer rows, or --method redsvm")
+    except (ValueError, OSError) as error:
+        _refuse(str(error))
+    finally:
+        if before is not None:
+            signal.signal(signal.SIGINT, before)
+
+
+def _refuse(message: str) -> None:
+    from tordinal.report.page import visible
+
+    Console(stderr=True, soft_wrap=True).print(
+        Text("Error: ", style="bold red") + Text(visible(message), style="default")
+    )
+    raise typer.Exit(2)
+
+
+def console_for(out: str, quiet: bool) -> Console:
+    """Where a command talks: standard output, unless the table goes there."""
+    return Console(stderr=out == "-", quiet=quiet)
+
+
+def grid(*columns: str, title: str | None = None) -> Grid:
+    """A plain table for the terminal."""
+    return Grid(*columns, title=title, title_justify="left", title_style="bold")
+
+
+class Teller:
+    """Progress on standard error: what is being done, how much is left and for how long.
+
+    Parameters
+    ----------
+    quiet : bool
+        Whether to say nothing.
+    """
+
+    def __init__(self, quiet: bool):
+        self._console = Console(stderr=True, quiet=quiet)
+        self._live = self._console.is_terminal and not quiet
+        self._progress = Progress(
+            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"),
+            TimeElapsedColumn(), TimeRemainingColumn(), console=self._console, transient=True, disable=not self._live,
+        )  # fmt: skip
+        self._task: Any = None
+        self._name = ""
+
+    def __enter__(self) -> "Teller":
+        self._progress.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._progress.stop()
+
+    def __call__(self, name: str, done: int, total: int) -> None:
+        """Take note of progress; the place where an interrupt that compiled code swallowed takes effect."""
+        if _interrupted:
+            raise KeyboardInterrupt
+        if name != self._name:
+            self._name = name
+            if self._task is not None:
+                self._progress.remove_task(self._task)
+            self._task = self._progress.add_task(name, total=total)
+            if not self._live:
+                self._console.print(f"{name} ...", highlight=False)
+                sys.stderr.flush()
+        self._progress.update(self._task, completed=done, total=total)

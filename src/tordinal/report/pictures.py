@@ -1,0 +1,276 @@
+"""Pictures of the report: small SVG drawings, each with a description and a table that says the same.
+
+Colours are CSS variables of the page, so that a picture follows light, dark and print.
+"""
+
+import math
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from markupsafe import Markup
+from numpy.typing import ArrayLike, NDArray
+
+__all__ = ["Picture", "class_shares", "confusion", "objective", "projection", "pushes"]
+
+WIDTH = 480
+STOPS = ((181, 84, 26), (203, 164, 60), (96, 150, 140), (31, 106, 165))  # low to high; told apart by colour-blind eyes
+
+
+@dataclass
+class Picture:
+    """A drawing, its title, a description for those who cannot see it, and its numbers as a table."""
+
+    title: str
+    description: str
+    header: list[str]
+    rows: list[list[str]]
+    height: float
+    shapes: list[Markup] = field(default_factory=list)
+
+    @property
+    def width(self) -> int:
+        """Width in the units of its coordinates."""
+        return WIDTH
+
+    def rect(self, x: float, y: float, width: float, height: float, fill: str, tip: str = "") -> None:
+        """A filled rectangle."""
+        shape = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}">{}</rect>')
+        self.shapes.append(shape.format(x, y, max(width, 0.0), max(height, 0.0), fill, _tip(tip)))
+
+    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
+        """A line of a CSS class."""
+        shape = Markup('<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" class="{}"/>')
+        self.shapes.append(shape.format(x1, y1, x2, y2, kind))
+
+    def path(self, points: Sequence[tuple[float, float]], kind: str) -> None:
+        """A polyline of a CSS class."""
+        d = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+        self.shapes.append(Markup('<polyline points="{}" class="{}"/>').format(d, kind))
+
+    def text(self, x: float, y: float, content: str, anchor: str = "start", kind: str = "") -> None:
+        """A text."""
+        shape = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>')
+        self.shapes.append(shape.format(x, y, anchor, kind, content))
+
+
+def _tip(text: str) -> Markup:
+    return Markup("<title>{}</title>").format(text) if text else Markup("")
+
+
+def class_colour(k: int, n: int) -> str:
+    """Colour of the class k of n, from low to high."""
+    place = (k / (n - 1) if n > 1 else 0.0) * (len(STOPS) - 1)
+    low = min(int(place), len(STOPS) - 2)
+    mixed = [round(a + (b - a) * (place - low)) for a, b in zip(STOPS[low], STOPS[low + 1], strict=True)]
+    return "#{:02x}{:02x}{:02x}".format(*mixed)
+
+
+def short(text: str, length: int = 14) -> str:
+    """A name cut to fit a picture."""
+    return text if len(text) <= length else text[: length - 1] + "…"
+
+
+def percent(share: float) -> str:
+    """A share in per cent."""
+    return f"{100 * share:.1f} %"
+
+
+def class_shares(names: list[str], given: NDArray[Any], found: NDArray[Any]) -> Picture:
+    """Shares of the classes among the given and the predicted ratings."""
+    shares = [counts / max(counts.sum(), 1) for counts in (given, found)]
+    rows = [
+        [name, f"{given[k]:,}", percent(shares[0][k]), f"{found[k]:,}", percent(shares[1][k])]
+        for k, name in enumerate(names)
+    ]
+    step, left = 40, 110
+    picture = Picture(
+        "Given and predicted ratings",
+        f"Bars for each of {len(names)} ratings: its share of the given and of the predicted ratings.",
+        ["rating", "given", "share", "predicted", "share"],
+        rows,
+        step * len(names) + 30,
+    )
+    scale = (WIDTH - left - 60) / max(float(np.max(shares)), 1e-9)
+    for k, name in enumerate(names):
+        y = 6 + k * step
+        picture.text(left - 8, y + 19, short(name), "end")
+        for part, (share, fill) in enumerate(zip(shares, ("var(--faint)", class_colour(k, len(names))), strict=True)):
+            picture.rect(left, y + 15 * part, scale * share[k], 13, fill)
+            picture.text(left + scale * share[k] + 5, y + 15 * part + 11, percent(share[k]), kind="small")
+    foot = step * len(names) + 18
+    picture.rect(left, foot - 9, 10, 10, "var(--faint)")
+    picture.text(left + 15, foot, "given", kind="small")
+    picture.rect(left + 65, foot - 9, 10, 10, class_colour(len(names) - 1, len(names)))
+    picture.text(left + 80, foot, "predicted", kind="small")
+    return picture
+
+
+def projection(names: list[str], h: NDArray[Any], thresholds: NDArray[Any], rank: NDArray[Any]) -> Picture:
+    """Histogram of the projections of all rows by rating, with the thresholds in it."""
+    low, high = np.quantile(h, [0.005, 0.995])
+    low, high = min(float(low), float(thresholds[0])), max(float(high), float(thresholds[-1]))
+    margin = 0.04 * (high - low) or 1.0
+    edges = np.linspace(low - margin, high + margin, 49)
+    inside = np.clip(h, edges[0], edges[-1])  # the few rows beyond are drawn at the ends
+    counts = np.array([np.histogram(inside[rank == k], edges)[0] for k in range(len(names))])
+    bottom, top, left = 200.0, 26.0, 8.0
+    bounds = ["", *(f"{t:.3g}" for t in thresholds), ""]
+    rows = [[name, f"{int(counts[k].sum()):,}", bounds[k], bounds[k + 1]] for k, name in enumerate(names)]
+    picture = Picture(
+        "Where the rows lie",
+        f"Histogram of the projections of {len(h):,} rows, coloured by rating, with {len(thresholds)} thresholds between "
+        f"the ratings at {', '.join(f'{t:.3g}' for t in thresholds)}.",
+        ["rating", "rows", "from threshold", "to threshold"],
+        rows,
+        bottom + 44,
+    )
+    tallest = max(int(counts.sum(axis=0).max()), 1)
+    width = (WIDTH - 2 * left) / (len(edges) - 1)
+    for j in range(len(edges) - 1):
+        y = bottom
+        for k in range(len(names)):
+            height = (bottom - top) * counts[k, j] / tallest
+            if height:
+                y -= height
+                picture.rect(left + j * width, y, width - 0.8, height, class_colour(k, len(names)))
+    picture.line(left, bottom, WIDTH - left, bottom, "axis")
+    for t in thresholds:
+        x = left + (WIDTH - 2 * left) * (t - edges[0]) / (edges[-1] - edges[0])
+        picture.line(x, top - 8, x, bottom + 5, "threshold")
+    for value in np.linspace(edges[0], edges[-1], 7)[1:-1]:
+        x = left + (WIDTH - 2 * left) * (value - edges[0]) / (edges[-1] - edges[0])
+        picture.text(x, bottom + 18, f"{value:.2g}", "middle", "small")
+    x = left
+    for k, name in enumerate(names[:8]):
+        picture.rect(x, bottom + 28, 10, 10, class_colour(k, len(names)))
+        picture.text(x + 14, bottom + 37, short(name, 8), kind="small")
+        x += 26 + 7 * min(len(name), 8)
+    picture.text(WIDTH - left, 12, "dashed: thresholds", "end", "small")
+    return picture
+
+
+def confusion(names: list[str], truth: NDArray[Any], found: NDArray[Any]) -> Picture:
+    """Given against cross-validated ratings."""
+    n = len(names)
+    counts = np.zeros((n, n), dtype=int)
+    np.add.at(counts, (truth, found), 1)
+    left, top = 96.0, 44.0
+    cell = min(56.0, (WIDTH - left - 10) / n)
+    picture = Picture(
+        "Given against predicted, in cross-validation",
+        f"Of {len(truth)} rated rows whose rating was hidden in turn, {int(np.trace(counts))} were given the right one "
+        f"and {int((np.abs(truth - found) > 1).sum())} missed it by more than one step.",
+        ["given \\ predicted", *names],
+        [[names[i], *map(str, counts[i])] for i in range(n)],
+        top + n * cell + 10,
+    )
+    picture.text(left, 14, "predicted", kind="small")
+    picture.text(left - 8, top - 8, "given", "end", "small")
+    for k, name in enumerate(names):
+        picture.text(left + (k + 0.5) * cell, top - 8, short(name, max(2, int(cell / 8))), "middle", "small")
+        picture.text(left - 8, top + (k + 0.5) * cell + 5, short(name, 11), "end")
+    share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
+    for i in range(n):
+        for j in range(n):
+            x, y = left + j * cell, top + i * cell
+            tip = f"given {names[i]}, predicted {names[j]}: {counts[i, j]}"
+            picture.rect(x, y, cell - 2, cell - 2, "var(--cell)", tip)
+            shade = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="heat" opacity="{:.2f}"/>')
+            picture.shapes.append(shade.format(x, y, cell - 2, cell - 2, 0.85 * share[i, j]))
+            if cell >= 18:
+                kind = "on-heat" if share[i, j] > 0.55 else ""
+                picture.text(x + cell / 2 - 1, y + cell / 2 + 4, str(counts[i, j]), "middle", kind)
+    return picture
+
+
+def objective(history: list[dict[str, Any]]) -> Picture:
+    """The objective after each training, and the pairs of labels exchanged then; one level of C2 after another."""
+    levels: list[list[dict[str, Any]]] = []
+    for record in history[1:] if len(history) > 1 else history:
+        if not levels or levels[-1][0]["C2"] != record["C2"]:
+            levels.append([])
+        levels[-1].append(record)
+    swaps = [sum(int(r["swaps"]) for r in level) for level in levels]
+    fall = [level[0]["objective"] - level[-1]["objective"] for level in levels]
+    rows = [
+        [
+            f"{level[0]['C2']:.3g}",
+            str(len(level)),
+            f"{level[0]['objective']:.5g}",
+            f"{level[-1]['objective']:.5g}",
+            str(made),
+        ]
+        for level, made in zip(levels, swaps, strict=True)
+    ]
+    picture = Picture(
+        "How the objective fell",
+        f"{len(history)} trainings over {len(levels)} levels of C2, the weight of unrated rows. At each level swaps of labels "
+        f"lower the objective: {sum(swaps):,} pairs in all.",
+        ["C2", "trainings", "objective at first", "at last", "pairs swapped"],
+        rows,
+        268,
+    )
+    left, right, middle, bottom = 54.0, 12.0, 106.0, 230.0
+    step = (WIDTH - left - right) / max(len(levels), 1)
+    relative = [f / max(abs(level[0]["objective"]), 1e-12) for f, level in zip(fall, levels, strict=True)]
+    for values, base, name, fill, show in (
+        (relative, middle, "fall", "var(--accent)", lambda v: percent(v)),
+        (swaps, bottom, "swaps", "var(--second)", lambda v: f"{v:,}"),
+    ):
+        most = max([*values, 0]) or 1
+        for j, value in enumerate(values):
+            height = 82 * max(value, 0) / most
+            tip = f"C2 = {levels[j][0]['C2']:.3g}: {show(value)}"
+            picture.rect(left + j * step + 1, base - height, step - 2, height, fill, tip)
+        picture.line(left, base, WIDTH - right, base, "axis")
+        picture.text(left - 6, base, "0", "end", "small")
+        picture.text(left - 6, base - 74, show(most), "end", "small")
+        picture.text(
+            left,
+            base - 92,
+            {"fall": "fall of the objective at a level", "swaps": "pairs swapped at a level"}[name],
+            kind="small",
+        )
+    for j in sorted({0, len(levels) // 2, len(levels) - 1}):
+        anchor = "start" if j == 0 else "end" if j == len(levels) - 1 else "middle"
+        picture.text(left + (j + 0.5) * step, bottom + 16, f"{levels[j][0]['C2']:.1g}", anchor, "small")
+    picture.text(WIDTH / 2, bottom + 32, "C2, the weight of the unrated rows", "middle", "small")
+    return picture
+
+
+def pushes(names: list[str], weight: ArrayLike, what: str) -> Picture:
+    """Bars for what pushes the rating down (left) and up (right); names are in order of falling weight."""
+    values = np.asarray(weight, dtype=np.float64)
+    up = [(n, v) for n, v in zip(names, values, strict=True) if v > 0][:15]
+    down = [(n, v) for n, v in zip(names, values, strict=True) if v < 0][::-1][:15]
+    step = 19
+    rows = [
+        [*(down[i][0] if i < len(down) else "", f"{down[i][1]:.3g}" if i < len(down) else ""),
+         *(up[i][0] if i < len(up) else "", f"{up[i][1]:.3g}" if i < len(up) else "")]
+        for i in range(max(len(up), len(down)))
+    ]  # fmt: skip
+    picture = Picture(
+        "What pushes the rating down and up",
+        f"The {what} with the largest weights. Down: {', '.join(n for n, _ in down[:5])}. "
+        f"Up: {', '.join(n for n, _ in up[:5])}.",
+        ["down", "weight", "up", "weight"],
+        rows,
+        26 + step * max(len(rows), 1),
+    )
+    most = float(np.max(np.abs(values), initial=1e-12))
+    half = WIDTH / 2
+    for side, entries, fill in ((-1, down, class_colour(0, 2)), (1, up, class_colour(1, 2))):
+        picture.text(
+            half + side * 8,
+            12,
+            "lower rating" if side < 0 else "higher rating",
+            "end" if side < 0 else "start",
+            "small",
+        )
+        for i, (name, value) in enumerate(entries):
+            y, length = 22 + i * step, 90 * math.fabs(value) / most
+            picture.rect(half + 4 if side > 0 else half - 4 - length, y, length, step - 5, fill)
+            picture.text(half + side * (10 + length), y + 11, short(name, 18), "start" if side > 0 else "end")
+    return picture

@@ -1,0 +1,166 @@
+"""Model files. They are skops files: data and the names of known classes, so that loading one cannot run code.
+
+A member ``tordinal.json`` says what the file is, which version of the layout it has and the checksum of the rest.
+Names and times inside are made regular, so the same model gives the same bytes.
+"""
+
+import copy
+import hashlib
+import io
+import json
+import warnings
+import zipfile
+from pathlib import Path
+from typing import Any
+
+from tordinal.estimators import REDSVM, TOR, TORCV
+from tordinal.tables.columns import TableEncoder
+from tordinal.tables.files import TableError
+from tordinal.tables.rating import TableModel
+
+__all__ = ["dump_model", "load_model"]
+
+LAYOUT = 1  # raised when older versions can no longer read the files of newer ones
+LABEL = "tordinal.json"
+SCHEMA = "schema.json"
+LARGEST = 8 * 2**30  # bytes that a model may unpack to
+TRUSTED = [
+    "tordinal.calibration.Calibration",
+    "tordinal.estimators._calibrator.Calibrator",
+    "tordinal.estimators.redsvm.REDSVM",
+    "tordinal.estimators.tor.TOR",
+    "tordinal.estimators.torcv.TORCV",
+    "tordinal.kernels.Kernel",
+    "tordinal.tables.columns.TableEncoder",
+    "tordinal.text.ReviewVectorizer",
+    "numpy.dtype",
+    "scipy.sparse._csr.csr_array",
+    "scipy.sparse._csr.csr_matrix",
+]
+
+
+def dump_model(model: TableModel) -> bytes:
+    """A model as the content of a file.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+
+    Returns
+    -------
+    content : bytes
+        What to write.
+    """
+    from skops.io import dumps
+
+    state = {**vars(model), "estimator": _without_training_rows(model.estimator)}
+    with zipfile.ZipFile(io.BytesIO(dumps(state))) as packed:
+        members = {name: packed.read(name) for name in packed.namelist()}
+    members = _regular(members)
+    label = {"kind": "tordinal model", "layout": LAYOUT, "tordinal": model.card["versions"]["tordinal"]}
+    members[LABEL] = json.dumps({**label, "sha256": _digest(members)}, indent=1).encode()
+    content = io.BytesIO()
+    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name in sorted(members):
+            packed.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), members[name], zipfile.ZIP_DEFLATED)
+    return content.getvalue()
+
+
+def load_model(path: str) -> TableModel:
+    """Read a model file.
+
+    Parameters
+    ----------
+    path : str
+        The file.
+
+    Returns
+    -------
+    model : TableModel
+        The model.
+
+    Raises
+    ------
+    TableError
+        If there is no such file, it is something else, comes from a newer version or was changed.
+    """
+    from skops.io import loads
+
+    try:
+        content = Path(path).read_bytes()
+    except OSError as error:
+        raise TableError(f"{path}: cannot be read ({error.strerror})") from None
+    try:
+        with zipfile.ZipFile(io.BytesIO(content)) as packed:
+            if sum(info.file_size for info in packed.infolist()) > LARGEST:
+                raise TableError(f"{path} would unpack to more than {LARGEST >> 30} GiB; it is damaged or hostile")
+            members = {name: packed.read(name) for name in packed.namelist()}
+        label = json.loads(members.pop(LABEL))
+        layout, digest = int(label["layout"]), label["sha256"]
+    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, NotImplementedError, RuntimeError) as error:
+        if isinstance(error, TableError):
+            raise
+        raise TableError(f"{path} is not a tordinal model; make one with tordinal label --model") from None
+    if layout > LAYOUT:
+        raise TableError(f"{path} was written by tordinal {label.get('tordinal')}, which is newer; upgrade tordinal")
+    if digest != _digest(members):
+        raise TableError(f"{path} was changed or damaged after it was written: its checksum does not fit")
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # of another scikit-learn version; the card has the versions
+            state = loads(content, trusted=TRUSTED)
+            model = TableModel(**state)
+        if not isinstance(model.encoder, TableEncoder) or not isinstance(model.estimator, (TORCV, TOR, REDSVM)):
+            raise TypeError("it does not hold what a model holds")
+        return model
+    except Exception as error:  # skops refuses unknown classes and damaged content in many ways
+        raise TableError(f"{path} is refused: {str(error).splitlines()[0] if str(error) else error!r}") from None
+
+
+def _without_training_rows(estimator: Any) -> Any:
+    """A copy of a fitted estimator that holds no training rows beyond what prediction needs."""
+    slim = copy.copy(estimator)
+    if isinstance(slim, TORCV):
+        slim.estimators_ = [_without_training_rows(member) for member in slim.estimators_]
+        slim.best_estimator_ = slim.estimators_[0]
+        slim.__dict__.pop("cv_predictions_")
+        return slim
+    slim._calibrator = copy.copy(slim._calibrator)
+    slim._calibrator._data = slim._calibrator._held_out = None
+    if slim.kernel == "linear":  # the weights of the features say it all
+        slim.support_vectors_ = slim.support_vectors_[:0]
+        slim.dual_coef_, slim.support_ = slim.dual_coef_[..., :0], slim.support_[:0]
+    return slim
+
+
+def _regular(members: dict[str, bytes]) -> dict[str, bytes]:
+    """Number the objects of a skops file in their order instead of by their address in memory."""
+    schema = json.loads(members[SCHEMA])
+    identities: dict[int, int] = {}
+    names: dict[str, str] = {}
+
+    def visit(node: Any) -> None:
+        if isinstance(node, list):
+            for child in node:
+                visit(child)
+        elif isinstance(node, dict):
+            if isinstance(node.get("__id__"), int):
+                node["__id__"] = identities.setdefault(node["__id__"], len(identities) + 1)
+            if isinstance(node.get("file"), str) and node["file"] in members:
+                suffix = Path(node["file"]).suffix
+                node["file"] = names.setdefault(node["file"], f"{len(names) + 1}{suffix}")
+            for child in node.values():
+                visit(child)
+
+    visit(schema)
+    found = {names[name]: data for name, data in members.items() if name in names}
+    return {SCHEMA: json.dumps(schema, indent=1).encode(), **found}
+
+
+def _digest(members: dict[str, bytes]) -> str:
+    digest = hashlib.sha256()
+    for name in sorted(members):
+        digest.update(f"{name}\0{len(members[name])}\0".encode())
+        digest.update(members[name])
+    return digest.hexdigest()

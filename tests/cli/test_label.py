@@ -1,0 +1,291 @@
+"""``tordinal label``, ``predict`` and ``inspect`` through the real command."""
+
+import csv
+import io
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import numpy as np
+import pandas as pd
+import pytest
+from typer.testing import CliRunner
+
+from tordinal.cli.main import app
+from tordinal.datasets import make_reviews
+from tordinal.tables import files
+
+TEXTS, STARS = make_reviews(150, random_state=0)
+WORDS = {1: "awful", 2: "poor", 3: "fair", 4: "good", 5: "great"}
+FAST = ["--method", "tor"]
+
+
+def frame():
+    rng = np.random.default_rng(0)
+    return pd.DataFrame(
+        {
+            "id": range(150),
+            "review": TEXTS,
+            "price": np.where(rng.random(150) < 0.1, np.nan, rng.normal(size=150)),
+            "shop": rng.choice(["north", "south"], 150),
+            "stars": pd.array([s if i % 3 == 0 else None for i, s in enumerate(STARS)], dtype="Int64"),
+        }
+    )
+
+
+@pytest.fixture
+def reviews(tmp_path):
+    path = tmp_path / "reviews.csv"
+    frame().to_csv(path, index=False)
+    return path
+
+
+def run(*arguments, code=0, **options):
+    result = CliRunner().invoke(app, [str(a) for a in arguments], **options)
+    assert result.exit_code == code, result.output
+    return result
+
+
+def command(*arguments, **options):
+    return subprocess.run(
+        [sys.executable, "-c", "from tordinal.cli import main; main()", *map(str, arguments)],
+        capture_output=True, timeout=300, check=False, **options,
+    )  # fmt: skip
+
+
+def test_csv_with_text_and_mixed_columns(reviews, tmp_path):
+    out, report, model = tmp_path / "out.csv", tmp_path / "r.html", tmp_path / "m.skops"
+    done = command("label", reviews, "--target", "stars", "-o", out, "--report", report, "--model", model, "--C", "1")
+    assert done.returncode == 0, done.stderr.decode()
+    said = done.stdout.decode()
+    for expected in ("identifier", "words, tf-idf", " imputed", "out.csv", "r.html", "m.skops", "against"):
+        assert expected in said
+    before, after = reviews.read_text().splitlines(), out.read_text().splitlines()
+    assert all(b.startswith(a + ",") for a, b in zip(before, after, strict=True))
+    table = pd.read_csv(out)
+    given = table["stars"].notna()
+    assert (table["stars_source"] == np.where(given, "given", "predicted")).all()
+    assert (table.loc[given, "stars_predicted"] == table.loc[given, "stars"]).all()
+    assert table["stars_predicted"].isin([1, 2, 3, 4, 5]).all()
+    assert table["stars_confidence"].between(0, 1).all()
+    error = (table["stars_predicted"] - STARS).abs()[~given].mean()
+    assert error < np.abs(STARS - 3)[~given].mean()
+    assert "<svg" in report.read_text()
+
+
+def test_parquet_in_and_out_keeps_types(tmp_path):
+    frame().to_parquet(tmp_path / "in.parquet")
+    run("label", tmp_path / "in.parquet", "--target", "stars", "-o", tmp_path / "out.parquet", *FAST)
+    table = pd.read_parquet(tmp_path / "out.parquet")
+    pd.testing.assert_frame_equal(table[frame().columns], frame(), check_dtype=False)
+    assert table["stars_predicted"].dtype.kind == "i"
+    assert table["stars_confidence"].dtype.kind == "f"
+
+
+def test_an_ordered_categorical_of_parquet_needs_no_order(tmp_path):
+    words = frame()["stars"].map(WORDS)
+    data = frame().assign(stars=pd.Categorical(words, list(WORDS.values()), ordered=True))
+    data.to_parquet(tmp_path / "in.parquet")
+    run(
+        "label",
+        tmp_path / "in.parquet",
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "out.jsonl",
+        "--model",
+        tmp_path / "m",
+        *FAST,
+    )
+    assert "awful < poor < fair < good < great" in run("inspect", tmp_path / "m").output
+
+
+def test_json_lines_keep_numbers_and_lines(tmp_path):
+    rows = [
+        {"text": t, **({"stars": int(s)} if i % 3 == 0 else {})}
+        for i, (t, s) in enumerate(zip(TEXTS, STARS, strict=True))
+    ]
+    (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
+    run("label", tmp_path / "in.jsonl", "--target", "stars", "--text", "text", "-o", tmp_path / "out.jsonl", *FAST)
+    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [{k: v for k, v in row.items() if k in ("text", "stars")} for row in found] == rows
+    assert all(isinstance(row["stars_predicted"], int) for row in found)
+
+
+def test_standard_input_and_output_carry_the_table_alone(reviews):
+    done = command("label", "-", "--target", "stars", "-o", "-", *FAST, input=reviews.read_bytes())
+    assert done.returncode == 0
+    rows = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert len(rows) == 150
+    assert {row["stars_source"] for row in rows} == {"given", "predicted"}
+    assert b"Rated 100 of 150 rows" in done.stderr
+
+
+def test_string_ranks_follow_the_order_and_keep_their_spelling(tmp_path):
+    data = frame().assign(stars=frame()["stars"].map(WORDS))
+    data.to_csv(tmp_path / "in.csv", index=False)
+    arguments = ["label", tmp_path / "in.csv", "--target", "stars", "-o", tmp_path / "out.csv", *FAST]
+    assert "--order" in run(*arguments, code=2).output
+    run(*arguments, "--order", "awful, poor, fair, good, great", "--model", tmp_path / "m.skops")
+    assert pd.read_csv(tmp_path / "out.csv")["stars_predicted"].isin(WORDS.values()).all()
+    assert "awful < poor < fair < good < great" in run("inspect", tmp_path / "m.skops").output
+
+
+def test_the_same_seed_gives_the_same_bytes(reviews, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        paths = [tmp_path / name / n for n in ("o.csv", "r.html", "m.skops")]
+        jobs = "1" if name == "one" else "2"
+        run(
+            "label", reviews, "--target", "stars", "--C", "1", "--seed", "3", "--jobs", jobs,
+            "-o", paths[0], "--report", paths[1], "--model", paths[2],
+        )  # fmt: skip
+    for name in ("o.csv", "r.html"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+@pytest.mark.parametrize("method", ["tor", "redsvm"])
+def test_predict_gives_new_rows_what_the_model_in_memory_gives(reviews, tmp_path, method):
+    from tordinal.tables.models import load_model
+
+    run(
+        "label",
+        reviews,
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "o.csv",
+        "--model",
+        tmp_path / "m.skops",
+        "--method",
+        method,
+    )
+    texts, stars = make_reviews(40, random_state=9)
+    new = pd.DataFrame({"review": texts, "price": 0.1, "shop": "south", "stars": stars})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    said = run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "rated.csv").output
+    assert "On the 40 rows that have a rating" in said
+    rated = pd.read_csv(tmp_path / "rated.csv", dtype=str)
+    columns = {name: new[name].astype(str).tolist() for name in new}
+    assert rated["stars_predicted"].tolist() == load_model(str(tmp_path / "m.skops")).rate(columns)[0]
+    assert (rated["stars_source"] == "predicted").all()
+
+
+def test_inspect_shows_what_a_model_is(reviews, tmp_path):
+    run("label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "--model", tmp_path / "m.skops", *FAST)
+    said = run("inspect", tmp_path / "m.skops", env={"COLUMNS": "200"}).output
+    for expected in ("1 < 2 < 3 < 4 < 5", "thresholds", "TOR", "150 rows, 50 rated", "% wrong", "numba", "review"):
+        assert expected in said
+
+
+def test_quiet_says_nothing(reviews, tmp_path):
+    done = command("label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "-q", "--method", "redsvm")
+    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
+
+
+def bad_inputs(folder):
+    """Arguments and the message they lead to."""
+    (folder / "full.csv").write_text("x,t\n1,1\n2,2\n3,1\n")
+    (folder / "empty.csv").write_text("x,t\n1,\n2,\n")
+    (folder / "one.csv").write_text("x,t\n1,1\n2,1\n3,\n")
+    (folder / "many.csv").write_text("x,t\n" + "".join(f"{i},{i}\n" for i in range(5000)) + "1,\n")
+    (folder / "ragged.csv").write_text("x,t\n1,1\n2,2,3\n4,\n")
+    (folder / "binary.csv").write_bytes(bytes(range(256)) * 4)
+    (folder / "latin.csv").write_bytes(b"x,t\ncaf\xe9,1\nb,2\nc,\n")
+    (folder / "taken.csv").write_text("x,t,t_predicted\n1,1,1\n2,2,2\n3,,3\n")
+    (folder / "ok.csv").write_text("x,t\n1,1\n2,2\n3,\n")
+    ok, out = folder / "ok.csv", folder / "out.csv"
+    target = ["--target", "t"]
+    return {
+        "no such column; did you mean 't'": [ok, "--target", "tt", "-o", out],
+        "--text y: no such column": [ok, *target, "--text", "y", "-o", out],
+        "every cell is empty": [folder / "empty.csv", *target, "-o", out],
+        "every row is rated already": [folder / "full.csv", *target, "-o", out],
+        "all 2 ratings are '1'": [folder / "one.csv", *target, "-o", out],
+        "Did you mean a regression?": [folder / "many.csv", *target, "-o", out],
+        "line 3 has 3 cells": [folder / "ragged.csv", *target, "-o", out],
+        "holds binary data": [folder / "binary.csv", *target, "-o", out],
+        "line 2 is not UTF-8": [folder / "latin.csv", *target, "-o", out],
+        "is a directory": [folder, *target, "-o", out],
+        "no such file": [folder / "absent.csv", *target, "-o", out],
+        "there is no folder": [ok, *target, "-o", folder / "no" / "out.csv"],
+        "--report": [ok, *target, "-o", out, "--report", folder],
+        "is the same file as FILE": [ok, *target, "-o", ok],
+        "is the same file as --out": [ok, *target, "-o", out, "--report", out],
+        "has a column 't_predicted' already": [folder / "taken.csv", *target, "-o", out],
+        "cannot tell the format": [ok, *target, "-o", folder / "out.xlsx"],
+        "that is the target": [ok, *target, "--columns", "x,t", "-o", out],
+        "--C -1 must be a positive number": [ok, *target, "--C", "-1", "-o", out],
+        "is a device or a pipe": [ok, *target, "-o", out, "--report", "/dev/null"],
+    }
+
+
+def test_bad_input_is_refused_and_nothing_is_written_or_replaced(tmp_path):
+    cases = bad_inputs(tmp_path)
+    (tmp_path / "out.csv").write_text("before")
+    listing = sorted(os.listdir(tmp_path))
+    for message, arguments in cases.items():
+        said = " ".join(run("label", *arguments, code=2).output.split())
+        assert message in said, (message, said)
+        assert "Traceback" not in said
+        assert (tmp_path / "out.csv").read_text() == "before"
+        assert sorted(os.listdir(tmp_path)) == listing
+
+
+@pytest.mark.skipif(os.geteuid() == 0, reason="root may write everywhere")
+def test_an_unwritable_folder_is_refused(reviews, tmp_path):
+    (tmp_path / "locked").mkdir(mode=0o500)
+    said = run("label", reviews, "--target", "stars", "-o", tmp_path / "locked" / "o.csv", code=2).output
+    assert "permission denied" in said
+
+
+def test_a_full_disk_is_said_and_leaves_the_old_result(reviews, tmp_path, monkeypatch):
+    out = tmp_path / "out.csv"
+    out.write_text("before")
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(files.os, "fsync", full)
+    said = run("label", reviews, "--target", "stars", "-o", out, "--method", "redsvm", code=2).output
+    assert "the disk is full" in " ".join(said.split())
+    assert out.read_text() == "before"
+    assert sorted(os.listdir(tmp_path)) == ["out.csv", "reviews.csv"]
+
+
+def test_an_interrupt_ends_at_once_and_leaves_the_old_result(tmp_path):
+    texts, stars = make_reviews(3000, random_state=0)
+    labels = [str(s) if i < 300 else "" for i, s in enumerate(stars)]
+    pd.DataFrame({"review": texts, "stars": labels}).to_csv(tmp_path / "in.csv", index=False)
+    (tmp_path / "out.csv").write_text("before")
+    process = subprocess.Popen(
+        [sys.executable, "-c", "from tordinal.cli import main; main()", "label", str(tmp_path / "in.csv"), "--target", "stars",
+         "-o", str(tmp_path / "out.csv")],
+        stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
+    )  # fmt: skip
+    for line in process.stderr:
+        if b"transductive candidates" in line:
+            break
+    time.sleep(0.5)
+    process.send_signal(signal.SIGINT)
+    sent = time.monotonic()
+    rest = process.communicate(timeout=120)[1].decode()
+    assert process.returncode == 2, rest
+    assert "interrupted; nothing was written" in rest
+    assert time.monotonic() - sent < 60
+    assert (tmp_path / "out.csv").read_text() == "before"
+    assert sorted(os.listdir(tmp_path)) == ["in.csv", "out.csv"]
+
+
+def test_help_reads_like_a_manual_and_imports_nothing_heavy():
+    done = subprocess.run(
+        [sys.executable, "-c", "import sys; sys.argv[1:] = ['label', '--help']\nfrom tordinal.cli import main\n"
+         "try: main()\nexcept SystemExit: print([m for m in ('numpy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"],
+        capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "120"},
+    )  # fmt: skip
+    assert done.stdout.rstrip().endswith("[]")
+    for option in ("--target", "--text", "--columns", "--drop", "--order", "--method", "--report", "--model", "--seed"):
+        assert option in done.stdout

@@ -1,0 +1,105 @@
+import datetime
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tordinal.datasets import make_reviews
+from tordinal.tables.columns import TableEncoder
+from tordinal.tables.files import TableError
+
+N = 60
+TEXTS, _ = make_reviews(N, random_state=0)
+RNG = np.random.default_rng(0)
+TABLE = {
+    "id": [str(i) for i in range(N)],
+    "uuid": [f"{i * 7919:08x}" for i in range(N)],
+    "empty": [""] * N,
+    "constant": ["x"] * N,
+    "price": ["" if i % 9 == 0 else f"{v:.3f}" for i, v in enumerate(RNG.normal(size=N))],
+    "year": [str(1990 + i % 30) for i in range(N)],
+    "shop": [("north", "south", "")[i % 3] for i in range(N)],
+    "flag": [i % 2 == 0 for i in range(N)],
+    "day": [f"2026-01-{1 + i % 28:02d}" for i in range(N)],
+    "when": [datetime.datetime(2026, 1, 1 + i % 28, i % 24) for i in range(N)],
+    "nested": [{"a": i} for i in range(N)],
+    "review": TEXTS,
+}
+
+
+def roles(encoder):
+    return {c["name"]: c["role"] for c in encoder.plan_}
+
+
+def test_columns_are_understood_by_themselves():
+    encoder = TableEncoder()
+    X = encoder.fit_transform(TABLE)
+    expected = {
+        **dict.fromkeys(["id", "uuid", "empty", "constant", "nested"], "left out"), "price": "number", "year": "number",
+        "shop": "category", "flag": "category", "day": "date", "when": "date", "review": "text",
+    }  # fmt: skip
+    assert roles(encoder) == expected
+    assert {c["name"]: c["missing"] for c in encoder.plan_}["price"] == 7
+    assert sp.issparse(X)
+    assert X.shape == (N, len(encoder.get_feature_names_out()))
+    assert np.isfinite(X.data).all()
+
+
+def test_new_rows_are_encoded_as_the_old_ones_were():
+    encoder = TableEncoder()
+    X = encoder.fit_transform(TABLE)
+    part = {name: cells[10:20] for name, cells in TABLE.items() if name not in ("id", "nested")}
+    assert abs(encoder.transform(part) - X[10:20]).max() < 1e-12
+    part["shop"] = ["somewhere else"] * 10
+    part["price"] = ["not a number"] * 10
+    assert np.isfinite(encoder.transform(part).data).all()
+
+
+def test_a_text_and_all_other_columns_together_weigh_the_same():
+    encoder = TableEncoder(text=["review"], columns=["price", "year"])
+    X = encoder.fit_transform({**TABLE, "price": [str(v) for v in RNG.normal(size=N)]}).toarray()
+    of_text = np.array([column == "review" for column, _ in encoder.get_feature_names_out()])
+    np.testing.assert_allclose((X[:, of_text] ** 2).sum(axis=1), 1.0)
+    np.testing.assert_allclose((X[:, ~of_text] ** 2).sum(axis=1).mean(), 1.0)
+
+
+def test_named_columns_are_used_and_no_others():
+    encoder = TableEncoder(columns=["id", "price"]).fit(TABLE)
+    assert [n for n, r in roles(encoder).items() if r != "left out"] == ["id", "price"]
+    encoder = TableEncoder(text=["shop"]).fit(TABLE)
+    assert [n for n, r in roles(encoder).items() if r != "left out"] == ["shop"]
+    encoder = TableEncoder(drop=["review", "price"]).fit(TABLE)
+    assert roles(encoder)["price"] == roles(encoder)["review"] == "left out"
+    assert not sp.issparse(encoder.transform(TABLE))
+
+
+def test_rare_categories_share_a_column():
+    names = [f"city {i // 2}" for i in range(200)]
+    encoder = TableEncoder(columns=["city"])
+    X = encoder.fit_transform({"city": names})
+    assert X.shape[1] == 50
+    assert encoder.get_feature_names_out()[-1] == ("city", "(rare)")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        ({"text": ["revew"]}, "--text revew: no such column; did you mean 'review'"),
+        ({"columns": ["qqqq"]}, "--columns qqqq: no such column; there are: id"),
+        ({"columns": ["empty"]}, "no column is left"),
+    ],
+)
+def test_bad_choices_are_refused(options, message):
+    with pytest.raises(TableError, match=message):
+        TableEncoder(**options).fit(TABLE)
+
+
+def test_a_missing_column_is_named():
+    encoder = TableEncoder(columns=["price", "shop"]).fit(TABLE)
+    with pytest.raises(TableError, match="no column 'shop'"):
+        encoder.transform({"price": ["1"]})
+
+
+def test_a_text_of_stop_words_is_left_out():
+    encoder = TableEncoder(text=["t"], columns=["n"]).fit({"t": ["the", "and", "of"], "n": [1, 2, 3]})
+    assert roles(encoder) == {"t": "left out", "n": "number"}

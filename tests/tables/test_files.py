@@ -1,0 +1,141 @@
+import io
+import json
+import os
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+import pytest
+
+from tordinal.tables.files import Outputs, TableError, read_table, write_table
+
+
+def written(table, added, kind):
+    buffer = io.BytesIO()
+    write_table(table, added, buffer, kind)
+    return buffer.getvalue()
+
+
+def test_csv_rows_go_out_byte_for_byte(tmp_path):
+    content = b'\xef\xbb\xbfa,"b ""x"""\r\n"1","two\r\nlines, quoted"\r\n01,  spaced \r\n'
+    (tmp_path / "t.csv").write_bytes(content)
+    table = read_table(str(tmp_path / "t.csv"))
+    assert table.names == ["a", 'b "x"']
+    assert table.columns == [["1", "01"], ["two\r\nlines, quoted", "  spaced "]]
+    out = written(table, {"new": ["x", "y,z"]}, "csv")
+    expected = content.replace(b'""x"""', b'""x""",new').replace(b'quoted"\r\n', b'quoted",x\r\n')
+    assert out == expected.replace(b"spaced \r\n", b'spaced ,"y,z"\r\n')
+
+
+def test_semicolons_and_tabs_are_seen(tmp_path):
+    (tmp_path / "t.csv").write_text("a;b\n1;2,5\n")
+    (tmp_path / "t.tsv").write_text("a\tb\n1\t2,5\n")
+    for name, end in (("t.csv", b"2,5;9\n"), ("t.tsv", b"2,5\t9\n")):
+        table = read_table(str(tmp_path / name))
+        assert table["b"] == ["2,5"]
+        assert written(table, {"c": [9]}, table.format).endswith(end)
+
+
+def test_json_lines_keep_their_spelling(tmp_path):
+    lines = ['{"a": 1.0e1, "b": "é"}', '{"b": null , "c": [1]}', "{}"]
+    (tmp_path / "t.jsonl").write_text("\n".join(lines) + "\n", encoding="utf-8")
+    table = read_table(str(tmp_path / "t.jsonl"))
+    assert table.names == ["a", "b", "c"]
+    assert table["a"] == [10.0, None, None]
+    out = written(table, {"p": [5, "x", None]}, "jsonl").decode().splitlines()
+    assert out[0] == '{"a": 1.0e1, "b": "é", "p": 5}'
+    assert [json.loads(line)["p"] for line in out] == [5, "x", None]
+    assert out[2] == '{"p": null}'
+
+
+def test_parquet_keeps_types_and_metadata(tmp_path):
+    arrow = pa.table({"n": pa.array([1, None], pa.int8()), "when": pa.array([0, 1], pa.timestamp("ms"))})
+    pq.write_table(arrow.replace_schema_metadata({"k": "v"}), tmp_path / "t.parquet")
+    table = read_table(str(tmp_path / "t.parquet"))
+    again = pq.read_table(io.BytesIO(written(table, {"p": [0.5, 1.0]}, "parquet")))
+    assert again.schema.metadata[b"k"] == b"v"
+    assert again.drop_columns("p").equals(arrow)
+    assert again["p"].to_pylist() == [0.5, 1.0]
+
+
+@pytest.mark.parametrize("target", ["csv", "tsv", "jsonl", "parquet"])
+@pytest.mark.parametrize("source", ["csv", "tsv", "jsonl", "parquet"])
+def test_any_format_converts_to_any_other(tmp_path, source, target):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n2,y\n")
+    first = read_table(str(tmp_path / "t.csv"))
+    path = tmp_path / f"s.{source}"
+    path.write_bytes(written(first, {}, source) if source != "csv" else b"a,b\n1,x\n2,y\n")
+    out = tmp_path / f"o.{target}"
+    out.write_bytes(written(read_table(str(path)), {"c": ["u", "v"]}, target))
+    assert [[str(v) for v in c] for c in read_table(str(out)).columns] == [["1", "2"], ["x", "y"], ["u", "v"]]
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "message"),
+    [
+        ("t.csv", b"a,b\n1,2\n3\n", "line 3 has 1 cells, the header has 2"),
+        ("t.csv", b'a,b\n1,"2\n3,4\n', "line 2"),
+        ("t.csv", b"a,b\n1,\xff\n", "line 2 is not UTF-8.*--encoding"),
+        ("t.csv", b"\x89PNG\0\0", "not a text file"),
+        ("t.csv", b"a,a\n1,2\n", "two columns are named 'a'"),
+        ("t.csv", b"a,b\n", "no rows"),
+        ("t.csv", b"", "is empty"),
+        ("t.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),
+        ("t.jsonl", b"[1]\n", "line 1 is not an object"),
+        ("t.parquet", b"PAR1 and no more", "not a Parquet file"),
+        ("t.xlsx", b"x", "use CSV"),
+    ],
+)
+def test_a_bad_file_is_refused_with_its_line(tmp_path, name, content, message):
+    (tmp_path / name).write_bytes(content)
+    with pytest.raises(TableError, match=message):
+        read_table(str(tmp_path / name))
+
+
+def test_other_encodings_are_read_and_written(tmp_path):
+    (tmp_path / "t.csv").write_bytes("a,b\n1,caf\xe9\n".encode("cp1252"))
+    table = read_table(str(tmp_path / "t.csv"), "cp1252")
+    assert table["b"] == ["café"]
+    assert written(table, {"c": ["ü"]}, "csv") == "a,b,c\n1,café,ü\n".encode("cp1252")
+    with pytest.raises(TableError, match="no such encoding"):
+        read_table(str(tmp_path / "t.csv"), "klingon")
+
+
+def test_outputs_appear_together_or_not_at_all(tmp_path):
+    (tmp_path / "one").write_text("before")
+    one, two = str(tmp_path / "one"), str(tmp_path / "two")
+    with Outputs({}, {"--out": one, "--report": two}) as outputs:
+        outputs.write(one, lambda file: file.write(b"after"))  # and no commit
+    assert (tmp_path / "one").read_text() == "before"
+    assert os.listdir(tmp_path) == ["one"]
+    with Outputs({}, {"--out": one, "--report": two}) as outputs:
+        outputs.write(one, lambda file: file.write(b"after"))
+        outputs.write(two, lambda file: file.write(b"new"))
+        assert (tmp_path / "one").read_text() == "before"
+        outputs.commit()
+    assert (tmp_path / "one").read_text() == "after"
+    assert sorted(os.listdir(tmp_path)) == ["one", "two"]
+
+
+def test_a_full_disk_leaves_everything_as_it_was(tmp_path):
+    (tmp_path / "out.csv").write_text("before")
+
+    def fail(file):
+        file.write(b"half")
+        raise OSError(28, "No space left on device")
+
+    path = str(tmp_path / "out.csv")
+    with pytest.raises(TableError, match="disk is full"), Outputs({}, {"--out": path}) as outputs:
+        outputs.write(path, fail)
+    assert (tmp_path / "out.csv").read_text() == "before"
+    assert os.listdir(tmp_path) == ["out.csv"]
+
+
+def test_links_to_an_input_are_seen(tmp_path):
+    (tmp_path / "in.csv").write_text("a\n1\n")
+    (tmp_path / "soft.csv").symlink_to(tmp_path / "in.csv")
+    os.link(tmp_path / "in.csv", tmp_path / "hard.csv")
+    for name in ("in.csv", "soft.csv", "hard.csv"):
+        with pytest.raises(TableError, match="same file"):
+            Outputs({"FILE": str(tmp_path / "in.csv")}, {"--out": str(tmp_path / name)})
+    with pytest.raises(TableError, match="same file"):
+        Outputs({}, {"--out": str(tmp_path / "x"), "--report": str(tmp_path / "x")})

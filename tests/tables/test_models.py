@@ -1,0 +1,102 @@
+import io
+import json
+import os
+import pickle
+import zipfile
+
+import numpy as np
+import pytest
+import skops.io
+
+from tordinal.datasets import make_reviews
+from tordinal.tables import models
+from tordinal.tables.columns import TableEncoder
+from tordinal.tables.files import TableError
+from tordinal.tables.models import dump_model, load_model
+from tordinal.tables.rating import Settings, rate
+from tordinal.tables.target import read_target
+
+TEXTS, STARS = make_reviews(120, random_state=0)
+TABLE = {"review": TEXTS, "n": [str(i % 7) for i in range(120)]}
+CELLS = [str(s) if i < 40 else "" for i, s in enumerate(STARS)]
+
+
+def rated(method, **options):
+    settings = Settings(method, **options)
+    return rate(TABLE, read_target("stars", CELLS, None), TableEncoder(), settings, lambda *_: None)
+
+
+@pytest.fixture(scope="module")
+def packed():
+    return dump_model(rated("tor").model)
+
+
+@pytest.mark.parametrize(
+    ("method", "options"), [("auto", {"C": 1.0}), ("tor", {"kernel": "rbf"}), ("redsvm", {"loss": "logistic"})]
+)
+def test_a_saved_model_answers_as_in_memory_and_has_the_same_bytes(tmp_path, method, options):
+    model = rated(method, **options).model
+    content = dump_model(model)
+    (tmp_path / "m.skops").write_bytes(content)
+    again = load_model(str(tmp_path / "m.skops"))
+    fresh = {"review": [*TEXTS[50:], "never seen words"], "n": ["3"] * 71}
+    (labels, confidence), (labels2, confidence2) = model.rate(fresh), again.rate(fresh)
+    assert labels == labels2
+    np.testing.assert_array_equal(confidence, confidence2)
+    assert again.card == model.card
+    assert content == dump_model(rated(method, **options).model)
+
+
+def test_no_training_text_is_in_the_file_of_a_linear_model(packed):
+    with zipfile.ZipFile(io.BytesIO(packed)) as archive:
+        stored = b"".join(archive.read(name) for name in archive.namelist())
+    assert TEXTS[0][:30].encode() not in stored
+
+
+def repacked(content, change):
+    with zipfile.ZipFile(io.BytesIO(content)) as archive:
+        members = {name: archive.read(name) for name in archive.namelist()}
+    change(members)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w") as archive:
+        for name, data in members.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def relabel(members, **values):
+    label = {**json.loads(members["tordinal.json"]), **values}
+    members["tordinal.json"] = json.dumps(label).encode()
+
+
+def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
+    class Evil:
+        def __reduce__(self):
+            return os.system, (f"touch {tmp_path}/ran",)
+
+    def tamper(members):
+        name = next(n for n in members if n.endswith(".npy"))
+        members[name] = members[name][:-1] + b"\x7f"
+
+    def forge(members):
+        schema = json.loads(members["schema.json"])
+        encoder = schema["content"]["encoder"]
+        encoder["__class__"], encoder["__module__"] = "system", "os"
+        members["schema.json"] = json.dumps(schema).encode()
+        rest = {n: d for n, d in members.items() if n != "tordinal.json"}
+        relabel(members, sha256=models._digest(rest))
+
+    cases = {
+        "is not a tordinal model": [b"", b"hello", pickle.dumps(Evil()), skops.io.dumps({"a": 1}), packed[:-200]],
+        "newer; upgrade": [repacked(packed, lambda m: relabel(m, layout=99, tordinal="9.9"))],
+        "changed or damaged": [repacked(packed, tamper)],
+        "is refused": [repacked(packed, forge)],
+    }
+    for message, contents in cases.items():
+        for content in contents:
+            (tmp_path / "m.skops").write_bytes(content)
+            with pytest.raises(TableError, match=message):
+                load_model(str(tmp_path / "m.skops"))
+    assert not (tmp_path / "ran").exists()
+    with pytest.raises(TableError, match="No such file"):
+        load_model(str(tmp_path / "absent.skops"))

@@ -1,0 +1,52 @@
+import pytest
+
+from tordinal.tables.files import TableError
+from tordinal.tables.target import read_target
+
+
+def test_numbers_are_ordered_by_value_and_keep_their_spelling():
+    target = read_target("t", ["10", "9", "", " 2 ", "NaN", "9.0", "9"], None)
+    assert target.classes == ["2", "9", "10"]
+    assert target.rank.tolist() == [2, 1, -1, 0, -1, 1, 1]
+    assert "'NaN': taken as not rated" in target.notes[0]
+
+
+def test_values_keep_their_type():
+    assert read_target("t", [3, 1, None], None).classes == [1, 3]
+    assert read_target("t", [0.5, 1.5, float("nan")], None).classes == [0.5, 1.5]
+    assert read_target("t", [True, False, None], None).classes == [False, True]
+
+
+def test_an_explicit_order_counts_and_may_name_missing_words():
+    target = read_target("t", ["none", "some", "", "many"], ["none", "some", "many"])
+    assert target.rank.tolist() == [0, 1, -1, 2]
+    assert read_target("t", [3, 1, None], ["3", "1"]).classes == [3, 1]
+
+
+def test_ratings_of_the_order_that_no_row_has_are_said():
+    target = read_target("t", ["low", "high", ""], ["low", "middle", "high"])
+    assert target.classes == ["low", "high"]
+    assert "middle" in target.notes[0]
+
+
+def test_text_that_begins_with_numbers_is_ordered_by_them():
+    assert read_target("t", ["10 stars", "2 stars", "", "1 star"], None).classes == ["1 star", "2 stars", "10 stars"]
+
+
+@pytest.mark.parametrize(
+    ("cells", "order", "message"),
+    [
+        (["", None], None, "every cell is empty"),
+        (["1", "2"], None, "every row is rated already"),
+        ([-1, 2], None, "empty those cells"),
+        (["1", "1", ""], None, "all 2 ratings are '1'"),
+        (["poor", "good", "fair", ""], None, '--order "fair,good,poor"'),
+        (["a", "b", ""], ["a", "c"], "'b', which --order does not name"),
+        (["a", "b", ""], ["a", "a"], "each rating once"),
+        ([[1], [2], None], None, "holds lists"),
+        ([str(i) for i in range(5000)] + [""], None, "5,000 distinct values. Did you mean a regression"),
+    ],
+)
+def test_what_cannot_be_a_target_is_refused(cells, order, message):
+    with pytest.raises(TableError, match=message):
+        read_target("t", cells, order)

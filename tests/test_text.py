@@ -1,0 +1,42 @@
+import numpy as np
+import pytest
+from sklearn.base import clone
+
+from tordinal.datasets import make_reviews
+from tordinal.text import ReviewVectorizer
+
+
+def test_rows_have_unit_length_and_their_inner_product_is_the_cosine():
+    texts, _ = make_reviews(50, random_state=0)
+    X = ReviewVectorizer().fit_transform(texts)
+    assert X.format == "csr"
+    np.testing.assert_allclose(np.sqrt(X.multiply(X).sum(axis=1)).ravel(), 1.0)
+
+
+def test_stop_words_go_and_inflections_meet():
+    vectorizer = ReviewVectorizer().fit(["The runner was running and runs"])
+    assert set(vectorizer.vocabulary_) == {"runner", "run"}
+
+
+def test_a_word_unseen_in_training_counts_by_its_stem():
+    vectorizer = ReviewVectorizer().fit(["amazed by the plot", "a dull plot"])
+    assert vectorizer.transform(["amazing"]).nnz == 1
+
+
+def test_without_a_language_words_stay_as_they_are():
+    assert "stories" in ReviewVectorizer(language=None).fit(["two stories"]).vocabulary_
+
+
+def test_n_grams_are_of_stems():
+    assert "love stori" in ReviewVectorizer(ngram_range=(1, 2)).fit(["loved the stories"]).vocabulary_
+
+
+def test_parameters_survive_a_clone():
+    vectorizer = ReviewVectorizer(min_df=2, language="german", dtype=np.float32)
+    assert clone(vectorizer).get_params() == vectorizer.get_params()
+    assert clone(vectorizer).fit_transform(["Häuser Haus", "Haus"]).dtype == np.float32
+
+
+def test_an_unknown_language_is_named():
+    with pytest.raises(ValueError, match=r"language='klingon'.*english"):
+        ReviewVectorizer(language="klingon").fit(["a text"])
