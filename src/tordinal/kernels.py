@@ -255,18 +255,19 @@ def centred(X: Array) -> Array:
 def hold_kernel(kernel: Kernel, X: Matrix, cache_size: float, *, smooth: bool) -> "Gram | LinearFeatures":
     """Hold the kernel of the training rows in the way that suits it: as a matrix, as cached rows, or as features.
 
-    Linear models of more than a thousand rows are solved in their features where that is quicker: with few dense features,
-    with a smooth loss, or where a matrix would not fit. Dense features of the linear kernel are centred. As b is free this
-    changes nothing but a common shift of h and t, and it keeps the kernel values small and accurate.
+    Linear models of more than a thousand rows are solved in their features, unless those are dense and many. Dense features
+    of the linear kernel are centred. As b is free this changes nothing but a common shift of h and t, and it keeps the
+    kernel values small and accurate.
     """
     # Newton's method needs a matrix that rounding has not made indefinite; SMO's steps do not mind.
     if kernel.name != "linear":
         return Gram(kernel, X, cache_size, double=smooth)
     n, d = X.shape
-    fits = 4 * n * n <= cache_size * 2**20
     many = n > SINGLE_PRECISION_ROWS
     if sp.issparse(X):
-        in_features = many and (smooth or not fits)
+        in_features = many
+        if many and d <= FEW_FEATURES and 8 * n * d <= cache_size * 2**20:
+            X = X.toarray()  # a system of few features is quicker formed than iterated on
     else:
         X, in_features = centred(X), many and d <= FEW_FEATURES
     return LinearFeatures(X) if in_features else Gram(kernel, X, cache_size, double=smooth)

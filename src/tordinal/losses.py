@@ -46,7 +46,7 @@ class Hinge:
 
 
 class Laplacian:
-    """|1 - g|, which is |a - y| for y = +1 or -1."""
+    """``|1 - g|``, which is ``|a - y|`` for y = +1 or -1."""
 
     box = (-1.0, 1.0)
 

@@ -16,6 +16,7 @@ from tordinal.reduction import UNLABELED, Ranks
 Array = NDArray[np.float64]
 Swaps = int | str
 
+NEGLIGIBLE = 1e-5  # share of the objective below which a gain of `swaps="all"` is not worth a training
 FINEST = 1e-4  # how far below `tol` a training may be refined to make a swap's gain visible, as a factor
 
 
@@ -165,6 +166,9 @@ def transduce(
             swapped, n_swaps = exchange_labels(
                 result.fit, result.y, unlabeled, weight, trainer.gain, swaps
             )  # lines 9 to 15
+            if n_swaps and swaps == "all":  # footnote 2 is for speed, so its last, immeasurable exchanges are not made
+                gained = C2 * labeling_gain(result.fit, result.y, swapped, weight, trainer.gain)
+                n_swaps = n_swaps if gained > NEGLIGIBLE * result.fit.objective else 0
             fit = _retrain(trainer, swapped, cost, result.fit) if n_swaps else None  # line 8
             if fit is None:
                 break  # line 16

@@ -7,7 +7,7 @@ from tordinal import REDSVM, TOR
 from tordinal.kernels import Gram, Kernel, LinearFeatures, centred, hold_kernel
 from tordinal.losses import LOSSES
 from tordinal.solvers import LinearNewton, make_solver
-from tordinal.solvers.linear import Rows, Smoothed
+from tordinal.solvers.linear import Smoothed
 
 NAMES = sorted(LOSSES)
 
@@ -26,7 +26,7 @@ def test_the_same_optimum_as_with_a_kernel_matrix(name, C, sparse):
     X, y = sparse_problem() if sparse else ordinal_problem(200, 3, n_features=5)
     X = X if sparse else centred(X)
     cost = C * np.random.default_rng(1).uniform(0.5, 1.5, 200)
-    in_features = LinearNewton(X, LOSSES[name]()).solve(y, cost, 2, tol=1e-4)
+    in_features = make_solver(LinearFeatures(X), LOSSES[name]()).solve(y, cost, 2, tol=1e-4)
     with_matrix = make_solver(Gram(Kernel("linear"), X, 100), LOSSES[name]()).solve(y, cost, 2, tol=1e-5)
     assert in_features.converged
     assert in_features.objective == pytest.approx(with_matrix.objective, rel=2e-4)
@@ -39,7 +39,7 @@ def test_the_same_optimum_as_with_a_kernel_matrix(name, C, sparse):
 @pytest.mark.parametrize("name", NAMES)
 def test_warm_and_cold_starts_agree(name):
     X, y = sparse_problem()
-    solver = LinearNewton(X, LOSSES[name]())
+    solver = make_solver(LinearFeatures(X), LOSSES[name]())
     cost = np.where(np.arange(200) < 50, 1.0, 0.01)
     warm = solver.solve(y, cost, 2)
     new = y.copy()
@@ -62,24 +62,15 @@ def test_the_smoothed_loss_is_smooth_and_near(box):
     np.testing.assert_allclose(loss.curvature(g)[inside], numeric[inside], atol=1e-3)
 
 
-def test_products_of_sparse_rows():
-    X, _ = sparse_problem()
-    for data in (X, X.astype(np.float32)):
-        rows = Rows(data)
-        v, u = np.random.default_rng(0).normal(size=60), np.random.default_rng(1).normal(size=200)
-        np.testing.assert_allclose(rows.dot(v), X @ v, atol=1e-5)
-        np.testing.assert_allclose(rows.transposed_dot(u), X.T @ u, atol=1e-5)
-        np.testing.assert_allclose(rows.squared_transposed_dot(u), X.multiply(X).T @ u, atol=1e-5)
-
-
 def test_who_is_solved_in_features():
     dense, tall = np.ones((50, 3)), np.ones((2000, 3))
     text = sp.random_array((2000, 500), density=0.01, format="csr")
     assert isinstance(hold_kernel(Kernel("linear"), dense, 100, smooth=True), Gram)
     assert isinstance(hold_kernel(Kernel("linear"), tall, 100, smooth=False), LinearFeatures)
     assert isinstance(hold_kernel(Kernel("linear"), text, 100, smooth=True), LinearFeatures)
-    assert isinstance(hold_kernel(Kernel("linear"), text, 100, smooth=False), Gram)
-    assert isinstance(hold_kernel(Kernel("linear"), text, 1, smooth=False), LinearFeatures)  # no room for a matrix
+    assert isinstance(hold_kernel(Kernel("linear"), text, 100, smooth=False), LinearFeatures)
+    assert not sp.issparse(hold_kernel(Kernel("linear"), text[:, :50], 100, smooth=False).X)  # few features
+    assert isinstance(hold_kernel(Kernel("linear"), text[:500], 100, smooth=False), Gram)
     assert isinstance(hold_kernel(Kernel("rbf"), tall, 100, smooth=True), Gram)
 
 

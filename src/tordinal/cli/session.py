@@ -75,7 +75,7 @@ class Teller:
 
     def __init__(self, quiet: bool):
         self._console = Console(stderr=True, quiet=quiet)
-        self._live = self._console.is_terminal and not quiet
+        self._live = self._console.is_terminal and not self._console.is_dumb_terminal and not quiet
         self._progress = Progress(
             SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"),
             TimeElapsedColumn(), TimeRemainingColumn(), console=self._console, transient=True, disable=not self._live,

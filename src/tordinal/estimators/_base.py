@@ -117,13 +117,15 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         """
         self.support_ = np.flatnonzero(a if a.ndim == 1 else np.any(a, axis=1))
         self.dual_coef_ = a[self.support_].T
-        self.support_vectors_ = X[self.support_] if self.kernel != "precomputed" else np.empty((0, X.shape[1]))
+        self.__dict__.pop("coef_", None)  # of an earlier fit
+        self.__dict__.pop("support_vectors_", None)
         if self.kernel != "linear":
-            self.__dict__.pop("coef_", None)  # of an earlier fit
+            if self.kernel != "precomputed":
+                self.support_vectors_ = X[self.support_]
             return 0.0
-        self.coef_ = (
-            coef if coef is not None else np.asarray((self.support_vectors_.T @ self.dual_coef_.T).T, dtype=np.float64)
-        )
+        if coef is None:
+            coef = np.asarray((X[self.support_].T @ self.dual_coef_.T).T, dtype=np.float64)
+        self.coef_ = coef
         return self.coef_ @ X.mean(axis=0, dtype=np.float64) if not sp.issparse(X) else 0.0
 
     def _project(self, X: Any) -> Array:

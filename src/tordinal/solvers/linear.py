@@ -15,14 +15,13 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from tordinal.kernels import blocks, n_threads, thread_pool
 from tordinal.losses import Loss
 from tordinal.reduction import Ranks, signs
+from tordinal.solvers.rows import DenseRows, SparseRows, as_rows, in_blocks
 from tordinal.solvers.solution import Solution, thresholds_and_losses
 
 Array = NDArray[np.float64]
@@ -31,7 +30,6 @@ WIDEST, NARROWING = 4.0, 0.2  # first width of the band, and the factor by which
 DECREMENT = 1e-6  # relative decrement of Newton's method at which a smoothed problem counts as solved
 MAX_STEPS = 60  # Newton steps for one width
 RIDGE = 1e-9  # keeps the thresholds' system regular where no row lies in a band, at first
-MAX_CG, FORCING = 200, 0.1  # iterations of conjugate gradients, and the share of the gradient they may leave
 ROUNDING = 1e-11  # relative change of the objective that is noise
 ARMIJO, MAX_HALVINGS = 1e-4, 50
 
@@ -64,53 +62,35 @@ class Smoothed:
         return np.where(np.abs(1.0 - g) < 0.5 * self.width, (high - low) / self.width, 0.0)
 
 
-class Rows:
-    """Training rows as an operator: products with a dense array or with a CSR matrix in its own precision.
+@dataclass(frozen=True)
+class Terms:
+    """The loss terms of (4) with the ranks fixed: sum_i C_i sum_k loss(s_ik (h_i - t_k)), looked at in blocks of rows."""
 
-    Parameters
-    ----------
-    X : {ndarray, CSR matrix} of shape (n_samples, n_features)
-        Rows.
-    """
+    loss: Loss
+    y: Ranks
+    cost: Array
 
-    def __init__(self, X: Any):
-        self.dense = not sp.issparse(X)
-        self.X: Any = np.ascontiguousarray(X, dtype=np.float64) if self.dense else X
-        self.n_rows, self.n_features = X.shape
+    def value(self, h: Array, t: Array) -> float:
+        """Their sum."""
 
-    def take(self, index: NDArray[np.int64]) -> "Rows":
-        """Some of the rows."""
-        return self if len(index) == self.n_rows else Rows(self.X[index])
+        def block(p: slice) -> float:
+            g = signs(self.y[p], len(t)) * (h[p, None] - t)
+            return float(self.cost[p] @ self.loss.value(g).sum(axis=1))
 
-    def dot(self, v: Array) -> Array:
-        """X v."""
-        if self.dense:
-            return self.X @ v
-        out = np.empty(self.n_rows)
-        self._in_parts(lambda p: _csr_dot(self.X.data, self.X.indices, self.X.indptr, v, out, p.start, p.stop))
-        return out
+        return sum(in_blocks(len(h), block))
 
-    def transposed_dot(self, u: Array) -> Array:
-        """X'u."""
-        return self.X.T @ u if self.dense else self._scatter(u, squared=False)
+    def derivatives(self, h: Array, t: Array) -> tuple[Array, Array, Array]:
+        """Their derivatives in h, the negative ones in t, and the second derivative of each term."""
+        pull, E = np.empty(len(h)), np.empty((len(h), len(t)))
 
-    def squared_transposed_dot(self, u: Array) -> Array:
-        """The same with squared features."""
-        return self._scatter(u, squared=True)
+        def block(p: slice) -> Array:
+            s = signs(self.y[p], len(t))
+            g, C = s * (h[p, None] - t), self.cost[p, None]
+            each = C * s * self.loss.slope(g)
+            pull[p], E[p] = each.sum(axis=1), C * self.loss.curvature(g)  # type: ignore[attr-defined]
+            return each.sum(axis=0)
 
-    def _scatter(self, u: Array, *, squared: bool) -> Array:
-        def part(p: slice) -> Array:
-            out = np.zeros(self.n_features)
-            _csr_scatter(self.X.data, self.X.indices, self.X.indptr, u, out, p.start, p.stop, squared)
-            return out
-
-        return np.sum(self._in_parts(part), axis=0)
-
-    def _in_parts(self, work: Callable[[slice], Any]) -> list[Any]:
-        """Work on as many parts as there are cores, and return what they gave, in order."""
-        if self.X.nnz < 100_000 or n_threads() == 1:
-            return [work(slice(0, self.n_rows))]
-        return list(thread_pool().map(work, blocks(self.n_rows, -(-self.n_rows // n_threads()))))
+        return pull, np.sum(in_blocks(len(h), block), axis=0), E
 
 
 class LinearNewton:
@@ -125,7 +105,7 @@ class LinearNewton:
     """
 
     def __init__(self, X: Any, loss: Loss):
-        self.X, self.loss = Rows(X), loss
+        self.X, self.loss = as_rows(X), loss
 
     def solve(
         self,
@@ -140,7 +120,7 @@ class LinearNewton:
     ) -> Solution:
         """Minimise (4) over w and t with the ranks y fixed; parameters as in `SMO.solve`."""
         used = np.flatnonzero(cost > 0)
-        X, C, s = self.X.take(used), cost[used], signs(y[used], n_thresholds)
+        X = self.X.take(used)
         w = np.zeros(X.n_features) if warm is None or warm.coef is None else warm.coef
         t = np.zeros(n_thresholds) if warm is None else warm.thresholds.copy()
         box = getattr(self.loss, "box", None)
@@ -149,15 +129,18 @@ class LinearNewton:
         for width in widths:
             loss = self.loss if box is None else Smoothed(box, width)
             precise = tol if box is None else DECREMENT
-            w, t, taken, violation = self._newton(loss, X, C, s, w, t, precise, limit - steps)
+            terms = Terms(loss, y[used], cost[used])
+            w, t, h, taken, violation = self._newton(terms, X, w, t, precise, limit - steps)
             steps += taken
             if on_chunk is not None:
                 on_chunk(steps, violation)
             if steps >= limit or (width <= tol and violation <= precise):
                 break  # a warm start need not go through the wider bands
         a = np.zeros(len(y))
-        a[used] = -(C[:, None] * s * loss.slope(s * (X.dot(w)[:, None] - t))).sum(axis=1)
-        h, order = self.X.dot(w), np.sort(t)  # sorted thresholds are never worse, see SMO._thresholds
+        a[used] = -terms.derivatives(h, t)[0]
+        if X is not self.X:
+            h = self.X.dot(w)
+        order = np.sort(t)  # sorted thresholds are never worse, see SMO._thresholds
         value = 0.5 * float(w @ w) + thresholds_and_losses(self.loss, y, cost, h, order)
         converged = bool(violation <= precise) and width <= tol
         return Solution(h, order, value, a, y, cost, coef=w, n_iter=steps, violation=violation, converged=converged)
@@ -171,79 +154,50 @@ class LinearNewton:
         return widths[::-1]
 
     def _newton(
-        self, loss: Loss, X: Rows, C: Array, s: Array, w: Array, t: Array, precise: float, limit: float
-    ) -> tuple[Array, Array, int, float]:
-        """Minimise one smooth problem; w, t, the steps taken and the relative decrement."""
-        m = len(t)
+        self, terms: "Terms", X: DenseRows | SparseRows, w: Array, t: Array, precise: float, limit: float
+    ) -> tuple[Array, Array, Array, int, float]:
+        """Minimise one smooth problem; w, t, h, the steps taken and the relative decrement."""
+        m, loss = len(t), terms.loss
 
         def value(h: Array, w: Array, t: Array) -> float:
-            terms = loss.value(s * (h[:, None] - t)).sum(axis=1)
-            return 0.5 * float(w @ w) + 0.5 * float(np.sum((t - t.mean()) ** 2)) + float(C @ terms)
+            return 0.5 * float(w @ w) + 0.5 * float(np.sum((t - t.mean()) ** 2)) + terms.value(h, t)
 
         h = X.dot(w)
         now, steps, damping = value(h, w, t), 0, RIDGE
         while True:
-            g = s * (h[:, None] - t)
-            pull = C[:, None] * s * loss.slope(g)
-            grad_w, grad_t = w + X.transposed_dot(pull.sum(axis=1)), t - t.mean() - pull.sum(axis=0)
-            E = C[:, None] * loss.curvature(g)  # type: ignore[attr-defined]
+            pull, pull_t, E = terms.derivatives(h, t)
+            grad_w, grad_t = w + X.transposed_dot(pull), t - t.mean() - pull_t
             active = np.flatnonzero(E.any(axis=1))
-            XA, EA = X.take(active), E[active]
-            cross = np.column_stack([XA.transposed_dot(EA[:, k]) for k in range(m)])
-            M = cho_factor(np.eye(m) - 1.0 / m + np.diag(EA.sum(axis=0) + damping * (1.0 + C.sum())))
+            E = E[active]
+            cross = X.transposed_dot(E, active)
+            M = cho_factor(np.eye(m) - 1.0 / m + np.diag(E.sum(axis=0) + damping * (1.0 + terms.cost.sum())))
             right = -grad_w - cross @ cho_solve(M, grad_t)
-            solve_step = self._direct if XA.dense else self._conjugate_gradients
-            v = solve_step(XA, EA.sum(axis=1), cross, M, right)
+            v = X.newton_direction(active, E.sum(axis=1), cross, M, right)
             tau = cho_solve(M, cross.T @ v - grad_t)
             # Newton's decrement: twice the decrease that the quadratic model promises. Unlike the gradient's norm it does not
             # depend on the scale of the features.
             slope = float(grad_w @ v + grad_t @ tau)
             violation = float(np.sqrt(max(-slope, 0.0) / (2.0 * now))) if now > 0 else 0.0
             if violation <= precise or steps >= min(MAX_STEPS, limit):
-                return w, t, steps, violation
+                return w, t, h, steps, violation
             z = X.dot(v)
             if isinstance(loss, Smoothed):
                 spread = tau - tau.mean()
                 linear, quadratic = float(w @ v + (t - t.mean()) @ spread), float(v @ v + spread @ spread)
-                step = _exact_step(g, s * (z[:, None] - tau), C, *loss.box, loss.width, linear, quadratic)
+                s = signs(terms.y, m)
+                margin, change = s * (h[:, None] - t), s * (z[:, None] - tau)
+                step = _exact_step(margin, change, terms.cost, *loss.box, loss.width, linear, quadratic)
             else:
                 step = self._armijo(lambda a: value(h + a * z, w + a * v, t + a * tau), now, slope)  # noqa: B023
             new = value(h + step * z, w + step * v, t + step * tau)
             if new < now:
                 w, t, h, now, steps, damping = w + step * v, t + step * tau, h + step * z, new, steps + 1, RIDGE
             elif -slope <= ROUNDING * now:
-                return w, t, steps, precise  # the decrease to be had is below rounding: this is the solution
+                return w, t, h, steps, precise  # the decrease to be had is below rounding: this is the solution
             elif damping < 1.0:
                 damping *= 1e3  # no row holds a threshold in place: keep it nearer to where it is
             else:
-                return w, t, steps, violation
-
-    @staticmethod
-    def _direct(X: "Rows", D: Array, cross: Array, M: Any, right: Array) -> Array:
-        """Solve (I + X'DX - cross M^-1 cross') v = right with the matrix formed."""
-        H = np.eye(X.n_features) + (X.X.T * D) @ X.X - cross @ cho_solve(M, cross.T)
-        scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1.0))  # features may differ by orders of magnitude
-        H *= scale[:, None] * scale
-        H[np.diag_indices_from(H)] += 1e-13
-        return scale * cho_solve(cho_factor(H), scale * right)
-
-    @staticmethod
-    def _conjugate_gradients(X: "Rows", D: Array, cross: Array, M: Any, right: Array) -> Array:
-        """Solve the same system by conjugate gradients, preconditioned by its diagonal."""
-        scale = 1.0 / (1.0 + X.squared_transposed_dot(D))
-        v, r = np.zeros_like(right), right
-        p = q = scale * r
-        size, start = float(r @ q), float(r @ r)
-        for _ in range(MAX_CG):
-            H_p = p + X.transposed_dot(D * X.dot(p)) - cross @ cho_solve(M, cross.T @ p)
-            step = size / float(p @ H_p)
-            v, r = v + step * p, r - step * H_p
-            if float(r @ r) <= FORCING**2 * start:
-                break
-            q = scale * r
-            size, last = float(r @ q), size
-            p = q + size / last * p
-        return v
+                return w, t, h, steps, violation
 
     @staticmethod
     def _armijo(value: Callable[[float], float], now: float, slope: float) -> float:
@@ -289,20 +243,3 @@ def _exact_step(margin, change, C, low, high, width, linear, quadratic):
         if right - left < 1e-6 * right:
             break
     return right
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _csr_dot(data, indices, indptr, v, out, start, stop):
-    for i in range(start, stop):
-        total = 0.0
-        for p in range(indptr[i], indptr[i + 1]):
-            total += data[p] * v[indices[p]]
-        out[i] = total
-
-
-@njit(cache=True, nogil=True)
-def _csr_scatter(data, indices, indptr, u, out, start, stop, squared):
-    for i in range(start, stop):
-        if u[i] != 0.0:
-            for p in range(indptr[i], indptr[i + 1]):
-                out[indices[p]] += u[i] * data[p] * (data[p] if squared else 1.0)

@@ -129,7 +129,6 @@ def _without_training_rows(estimator: Any) -> Any:
     slim._calibrator = copy.copy(slim._calibrator)
     slim._calibrator._data = slim._calibrator._held_out = None
     if slim.kernel == "linear":  # the weights of the features say it all
-        slim.support_vectors_ = slim.support_vectors_[:0]
         slim.dual_coef_, slim.support_ = slim.dual_coef_[..., :0], slim.support_[:0]
     return slim
 

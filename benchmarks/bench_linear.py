@@ -1,0 +1,103 @@
+"""Linear models of text-like rows: TOR up to 800,000 of them, with LinearSVC on all labels as the yardstick."""
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+
+from benchmarks.harness import measure, show, timed
+
+LABELS, FEATURES, WORDS, OPINIONS, LEXICON = 1000, 47_000, 75, 12, 400
+
+
+def text_rows(n: int, n_ranks: int, dtype: Any = np.float32, seed: int = 0) -> tuple[sp.csr_matrix, np.ndarray]:
+    """Rows of unit length with Zipf-distributed words, a few of which are opinions near the row's place on a scale."""
+    rng = np.random.default_rng(seed)
+    share = 1.0 / (np.arange(FEATURES) + 10.0)
+    share /= share.sum()
+    cumulative = np.cumsum(share)
+    cumulative[-1] = 1.0
+    lexicon = rng.choice(5000, LEXICON, replace=False)
+    parts, places = [], []
+    for start in range(0, n, 50_000):
+        rows = min(50_000, n - start)
+        place = rng.random(rows)
+        words = np.searchsorted(cumulative, rng.random((rows, WORDS))).astype(np.int32)
+        near = (place[:, None] + 0.25 * rng.normal(size=(rows, OPINIONS))) * LEXICON
+        words[:, :OPINIONS] = lexicon[np.clip(near, 0, LEXICON - 1).astype(int)]
+        words.sort(axis=1)
+        first = np.ones_like(words, dtype=bool)
+        first[:, 1:] = words[:, 1:] != words[:, :-1]
+        lengths, words = first.sum(axis=1), words[first]
+        values = np.log(1.0 / share[words]) * rng.gamma(4.0, 0.25, size=len(words))
+        ends = np.concatenate([[0], np.cumsum(lengths)])
+        values /= np.repeat(np.sqrt(np.add.reduceat(values * values, ends[:-1])), lengths)
+        parts.append(sp.csr_matrix((values.astype(dtype), words, ends), shape=(rows, FEATURES)))
+        places.append(place)
+    rank = np.minimum((np.concatenate(places) * n_ranks).astype(int), n_ranks - 1)
+    return sp.vstack(parts, format="csr"), rank
+
+
+def tor(n: int, n_ranks: int, parameters: dict[str, Any]) -> dict[str, Any]:
+    from tordinal import TOR
+
+    X, y = text_rows(n, n_ranks)
+    known = np.random.default_rng(1).permutation(n)[:LABELS]
+    hidden = np.full(n, -1)
+    hidden[known] = y[known]
+    small = np.where(np.arange(2000) < 200, y[:2000], -1)
+    TOR(kernel="linear", swaps="all", **parameters).fit(X[:2000], small)  # compiles
+    model, seconds = timed(lambda: TOR(kernel="linear", swaps="all", **parameters).fit(X, hidden))
+    rest = hidden == -1
+    return {
+        "seconds": seconds, "trainings": len(model.history_), "passes": model.n_iter_,
+        "swaps": int(sum(r["swaps"] for r in model.history_)), "data_mb": (X.data.nbytes + X.indices.nbytes) / 2**20,
+        "error": float(np.mean(np.abs(model.transduction_ - y)[rest])),
+        "supervised": float(np.mean(np.abs(model.initial_labels_ - y)[rest])),
+        "dtype": str(X.dtype),
+    }  # fmt: skip
+
+
+def linear_svc(n: int) -> dict[str, Any]:
+    from sklearn.svm import LinearSVC
+
+    X, y = text_rows(n, 2, np.float64)  # its solver copies anything else to float64
+    model, seconds = timed(lambda: LinearSVC(loss="squared_hinge", dual=False, C=1.0, tol=1e-4).fit(X, y))
+    return {"seconds": seconds, "error": float(np.mean(model.predict(X) != y))}
+
+
+def run(quick: bool, data: Path) -> list[dict[str, Any]]:
+    sizes = [5_000, 10_000] if quick else [50_000, 200_000, 800_000]
+    rows, last = [], {}
+    for loss in ("squared_hinge", "hinge"):
+        for n in sizes:
+            a = measure(tor, n, 5, {"loss": loss})
+            growth = (
+                ""
+                if n == sizes[0]
+                else f"{np.log(a['seconds'] / last[loss]) / np.log(n / sizes[sizes.index(n) - 1]):.2f}"
+            )
+            last[loss] = a["seconds"]
+            rows.append({
+                "TOR, K = 5, swaps all": loss, "rows": n, "s": a["seconds"], "trainings": a["trainings"], "swaps": a["swaps"],
+                "peak MB": a["peak_mb"], "data MB": a["data_mb"], "growth: s ~ rows^": growth,
+                "MAE": a["error"], "MAE before swaps": a["supervised"],
+            })  # fmt: skip
+            show("Linear TOR", rows)
+    yardstick = []
+    for n in sizes:
+        peer = measure(linear_svc, n)
+        svmlin = measure(tor, n, 2, {"loss": "squared_hinge", "C": 0.5, "C2_max": 1.0 / (2 * (n - LABELS) * 0.001)})
+        whole = measure(tor, n, 2, {"loss": "squared_hinge", "C": 1.0})
+        yardstick += [
+            {
+                "TOR, K = 2, squared hinge": name, "rows": n, "s": a["seconds"], "trainings": a["trainings"],
+                "peak MB": a["peak_mb"],
+                "LinearSVC, all labels, s": peer["seconds"], "its peak MB": peer["peak_mb"],
+                "times LinearSVC": a["seconds"] / peer["seconds"], "error": a["error"], "error before swaps": a["supervised"],
+            }
+            for name, a in (("C 0.5, C2_max 1/(2u 0.001)", svmlin), ("C 1, C2_max untouched", whole))
+        ]  # fmt: skip
+        show("Beside LinearSVC", yardstick)
+    return rows + yardstick
