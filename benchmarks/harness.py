@@ -20,10 +20,22 @@ PACKAGES = ("tordinal", "numpy", "scipy", "scikit-learn", "numba", "skordinal")
 
 
 def measure(work: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
-    """Run ``work(*args)`` in a fresh process; its result with the process's peak memory in MB."""
+    """Run ``work(*args)`` in a fresh process; its result with the process's peak memory in MB.
+
+    A virtual machine gets memory from its host when it first touches it, which takes seconds for gigabytes. So that nobody is
+    charged for it, that much memory is touched and given back before.
+    """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
+        pool.apply(_touch_memory)
+    with context.Pool(1) as pool:
         return pool.apply(_run, (work, args))
+
+
+def _touch_memory(gigabytes: int = 3) -> None:
+    held = []
+    for _ in range(gigabytes):
+        held.append(np.ones(2**27))
 
 
 def _run(work: Callable[..., dict[str, Any]], args: tuple[Any, ...]) -> dict[str, Any]:

@@ -8,7 +8,7 @@ import os
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import Any
 
 import numpy as np
@@ -26,6 +26,7 @@ BLOCK = 512  # rows of a Gram block: two blocks of features and one of results s
 DIRECT_FEATURES = 64  # up to here differences are as fast as a matrix product, and exact
 CANCELLATION = 1e-4  # below this share of |x|^2 + |x'|^2 a squared distance is computed again from differences
 FEW_FEATURES = 300  # up to here a linear model is solved in its features
+PARALLEL_WORK = 1_000_000  # kernel values from which a combination of rows is worth a second core
 SINGLE_PRECISION_ROWS = 1024  # Gram matrices of more rows are held in float32
 
 
@@ -378,10 +379,18 @@ class Gram:
             v[index] = coefficients
             return self.times(v)
         total = np.zeros(len(self))
+        if self.full:
+            work = partial(_combine, self.rows, index, coefficients, total)
+            threads = n_threads() if len(index) * len(self) >= PARALLEL_WORK else 1
+            if threads == 1:
+                work(0, len(self))
+            else:
+                pieces = blocks(len(self), -(-len(self) // threads))
+                list(thread_pool().map(lambda piece: work(piece.start, piece.stop), pieces))
+            return total
         for piece in blocks(len(index), 64):
             part = index[piece]
-            rows = self.rows[part] if self.full else self.compute(part)
-            total += coefficients[piece] @ rows.astype(np.float64, copy=False)
+            total += coefficients[piece] @ self.compute(part)
         return total
 
     def times(self, v: Array) -> Array:
@@ -406,6 +415,16 @@ class Gram:
     def times_single(self, v: Array) -> Array:
         """K v in the precision in which K is held: several times faster, for search directions."""
         return (self.rows @ v.astype(self.rows.dtype)).astype(np.float64) if self.full else self.times(v)
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _combine(rows, index, coefficients, out, start, stop):
+    """Add to some columns of the result, which stay in the cache, what each row contributes."""
+    total = out[start:stop]
+    for j in range(len(index)):
+        row, weight = rows[index[j], start:stop], coefficients[j]
+        for p in range(total.shape[0]):
+            total[p] += weight * row[p]
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

@@ -28,7 +28,7 @@ def dual_value(X, y, beta):
     return float(np.sum(s * beta) - 0.5 * w @ w - 0.5 * c @ c)
 
 
-@given(seed=st.integers(0, 50), C=st.sampled_from([0.01, 1.0, 30.0]), m=st.integers(1, 4), loss=st.sampled_from(LOSSES))
+@given(seed=st.integers(0, 50), C=st.sampled_from([0.01, 1.0, 10.0]), m=st.integers(1, 4), loss=st.sampled_from(LOSSES))
 def test_the_same_optimum_as_smo_and_no_duality_gap(seed, C, m, loss):
     X, y = problem(120, 40, m, seed)
     cost = C * np.random.default_rng(seed).uniform(0.0, 1.0, 120).round(1)

@@ -19,7 +19,7 @@ def make(kernel="rbf", loss=None, coupling="reduction", seed=0, n=50, n_classes=
 
 def feasible(solver, solution):
     m = len(solution.thresholds)
-    lower, upper = solver.bounds(solution.y, solution.cost, m)
+    lower, upper, _ = solver.bounds(solution.y, solution.cost, m)
     partial = np.cumsum(solution.beta.sum(axis=0))
     inside = np.all((solution.beta >= lower - 1e-12) & (solution.beta <= upper + 1e-12))
     balanced = {
@@ -127,7 +127,34 @@ def test_refining_reaches_rounding_accuracy(coupling):
 
 def test_a_violation_that_is_the_tolerance_to_the_last_bit_ends(monkeypatch):
     solver, y = make("perceptron", n=60)
-    monkeypatch.setattr(smo, "_steps", lambda *arguments: (0, -1))  # as if it found nothing to do
+    monkeypatch.setattr(smo, "take_steps", lambda *arguments: (0, -1))  # as if it found nothing to do
     solution = solver.solve(y, np.ones(60), 3)
     assert solution.n_iter == 0
     assert not solution.converged
+
+
+@pytest.mark.parametrize("loss", [Hinge(), Laplacian()])
+def test_a_working_set_leads_to_the_same_optimum(loss, monkeypatch):
+    monkeypatch.setattr(smo, "LARGE", 100)
+    monkeypatch.setattr(smo, "FEWEST", 30)
+    X, y = ordinal_problem(400, 4, seed=3)
+    gram = Gram(Kernel("rbf", 0.5), X, 100)
+    cost = np.where(np.arange(400) < 50, 1.0, 0.05)
+    with_set, plain = SMO(gram, loss), SMO(gram, loss)
+    plain._work = None
+    assert with_set._work.capacity == 100
+    warm, cold = (solver.solve(y, cost, 3, tol=1e-5) for solver in (with_set, plain))
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+    swapped = y.copy()
+    low, high = np.flatnonzero((y == 0) & (cost < 1))[:2], np.flatnonzero((y == 1) & (cost < 1))[:2]
+    swapped[low], swapped[high] = 1, 0
+    for _ in range(2):  # with the same costs, the second time from rows that are kept
+        warm, cold = (
+            solver.solve(swapped, cost, 3, tol=1e-5, warm=last) for solver, last in ((with_set, warm), (plain, cold))
+        )
+        assert warm.converged
+        assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+        np.testing.assert_allclose(warm.h, gram.rows @ warm.coefficients, atol=1e-9)
+        np.testing.assert_allclose(warm.coefficients, warm.beta.sum(axis=1), atol=1e-12)
+        swapped = y
+    assert len(with_set._work.index) > 0

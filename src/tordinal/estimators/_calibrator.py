@@ -66,9 +66,9 @@ def cross_validate(model: Any, m: int, X: Matrix, rank: Ranks, weight: Array) ->
     distances : ndarray of shape (len(rows), n_thresholds)
         Their distances to the thresholds.
     """
-    rank = np.where(weight > 0, rank, UNLABELED)
     pairwise = model.kernel == "precomputed"
     transductive = model._transductive and bool((rank == UNLABELED).any())
+    rank = np.where(weight > 0, rank, UNLABELED)
     rows, distances = [np.empty(0, dtype=np.int64)], [np.empty((0, m))]
     try:
         fold = content_folds(X, rank, N_SPLITS)

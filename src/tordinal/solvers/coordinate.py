@@ -26,7 +26,6 @@ Index = NDArray[np.int64]
 
 RHO = 1.0  # weight of the proximal term's inverse: how far b moves for a sum of beta that is not zero
 TOGETHER, FULL_SHUFFLE = 32, 20_000  # rows of a group of neighbours, and up to how many rows there are no groups
-BALANCE = 1e-3  # sum of beta that may be left, relative to the thresholds' own sums
 
 
 class CoordinateDescent:
@@ -68,25 +67,27 @@ class CoordinateDescent:
         rows, pressed = used, np.zeros(len(y), dtype=np.bool_)
         rng = np.random.default_rng(0)
         limit = np.inf if max_iter < 0 else max_iter
-        passes, violation, bound = 0, np.inf, np.inf
+        passes, violation, bound, rho = 0, np.inf, np.inf, RHO
         while passes < limit:
             violation = _pass(
                 X.data, X.indices, X.indptr, _shuffled(rows, rng), self.norms, y, cost, low, high,
-                beta, w, c, centre, RHO, bound, pressed,
+                beta, w, c, centre, rho, bound, pressed,
             )  # fmt: skip
             passes += 1
             rows, bound = rows[~pressed[rows]], violation
-            centre -= RHO * c.sum()  # the proximal point moves on
+            centre -= rho * float(c.sum())  # the proximal point moves to b
             if on_chunk is not None:
                 on_chunk(passes, violation)
-            if violation <= tol and abs(c.sum()) <= BALANCE * np.abs(c).sum():
+            if violation <= tol:
+                balanced = abs(c.sum()) <= tol * np.abs(beta).sum()
                 if len(rows) < len(used):
-                    violation = self._violation(y, cost, beta, w, centre - RHO * c.sum() - c)
+                    violation = self._violation(y, cost, beta, w, centre - rho * c.sum() - c)
                     rows, bound = used, np.inf
-                if violation <= tol:
+                if violation <= tol and balanced:
                     break
+                rho = rho if balanced else 2.0 * rho  # no variable minds where b is: it may move faster
         h = self.X.dot(w)
-        t = np.sort(centre - RHO * c.sum() - c)
+        t = np.sort(centre - rho * c.sum() - c)
         value = 0.5 * float(w @ w) + thresholds_and_losses(self.loss, y, cost, h, t)
         return Solution(
             h, t, value, beta.sum(axis=1), y, cost, beta, w, n_iter=passes, violation=violation,

@@ -23,22 +23,21 @@ the gradient are two passes over contiguous arrays. ``docs/mathematics.md`` has 
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
-from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.kernels import Gram
 from tordinal.losses import Loss
 from tordinal.reduction import Ranks, signs
-from tordinal.solvers.solution import Solution, beside, objective
+from tordinal.solvers.smo_steps import Prospects, box_losses, candidates, prospects, take_steps
+from tordinal.solvers.solution import Solution, beside
+from tordinal.solvers.working_set import WorkingSet
 
 Array = NDArray[np.float64]
 
-LANES = 256  # rows that are compared with the running extremes at a time: a few vectors, all in the first cache
-FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
-TAU = 1e-12  # least curvature of a pair, for kernels that are not positive definite
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 20_000, 1e-10  # small problems are brought to rounding accuracy at the end
 FREE_LIMIT, FREE_ROUNDS, FREE_RIDGE, FREE_CHUNK = (
     400,
@@ -46,6 +45,7 @@ FREE_LIMIT, FREE_ROUNDS, FREE_RIDGE, FREE_CHUNK = (
     1e-15,
     20,
 )  # direct steps on at most so many free variables at a time
+LARGE, FEWEST, NEAR = 2048, 512, 0.3  # rows from which a working set pays; half its size; violation from which on
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
 
 
@@ -66,17 +66,33 @@ class SMO:
         self.gram, self.loss, self.coupling = gram, loss, coupling
         self.box: tuple[float, float] = loss.box  # type: ignore[attr-defined]
         self.regularised = coupling == "reduction"
+        # The other couplings turn from one pair of thresholds to the next, each with rows of its own.
+        self._work = WorkingSet(gram) if self.regularised and gram.full and len(gram) >= LARGE else None
+        self._last: Any = None  # ranks, costs and bounds of the last training
 
     # What is solved -------------------------------------------------------------------------------------------
 
-    def bounds(self, y: Ranks, cost: Array, m: int) -> tuple[Array, Array]:
-        """The box of every variable: [0, C] or [-C, 0] by its sign for the hinge, zero outside T(i)."""
+    def bounds(self, y: Ranks, cost: Array, m: int) -> tuple[Array, Array, Array]:
+        """The box of every variable, [0, C] or [-C, 0] by its sign for the hinge, zero outside T(i); and the signs."""
         s = signs(y, m)
         C = np.repeat(cost[:, None], m, axis=1)
         if self.coupling == "explicit":
             C *= beside(y, m)
         low, high = self.box[0] * C, self.box[1] * C
-        return np.where(s > 0, low, -high), np.where(s > 0, high, -low)
+        return np.where(s > 0, low, -high), np.where(s > 0, high, -low), s
+
+    def _bounds(self, y: Ranks, cost: Array, m: int) -> tuple[Array, Array, Array]:
+        """The same; where only a few ranks are others than last time, only their rows are made anew."""
+        last = self._last
+        if last is None or last[1] is not cost or last[2].shape[1] != m:
+            self._last = (y.copy(), cost, *self.bounds(y, cost, m))
+        else:
+            changed = np.flatnonzero(y != last[0])
+            last[0][changed] = y[changed]
+            for whole, part in zip(last[2:], self.bounds(y[changed], cost[changed], m), strict=True):
+                whole[changed] = part
+        assert self._last is not None
+        return self._last[2:]
 
     # How it is solved -----------------------------------------------------------------------------------------
 
@@ -110,52 +126,85 @@ class SMO:
         on_chunk : callable, optional
             Called with the steps so far and the violation, several times a second.
         """
-        lower, upper = self.bounds(y, cost, n_thresholds)
-        s = signs(y, n_thresholds)
-        beta, a, h = self._start(y, cost, lower, upper, warm)
-        gram, r = self.gram, float(self.regularised)
-        c = beta.sum(axis=0)
-        chunk = longest = int(np.clip(CHUNK_WORK // len(h), 50, 2_000 + 10 * len(h)))
-        limit = np.inf if max_iter < 0 else max_iter
-        offsets = np.empty((2, len(h)))
-        choices = np.empty((2, len(h)), dtype=np.int16)
-        clock = int(gram.last_used.max())
-        steps, since_direct, violation, stalled = 0, 0, np.inf, False
+        lower, upper, s = self._bounds(y, cost, n_thresholds)
+        at = State(*self._start(y, cost, lower, upper, s, warm), lower, upper, s)
+        r, limit = float(self.regularised), (np.inf if max_iter < 0 else max_iter)
+        steps, since_direct, chunk, violation, stalled = 0, 0, at.longest_chunk, np.inf, False
+        near = warm is not None  # to the optimum, where few rows move
+        if warm is not None and warm.cost is cost and self._work is not None:
+            # A few labels were swapped: what moved in the last training moves now.
+            steps += self._run_part(at, -1, -1, tol, int(min(chunk, limit)))
         while True:
-            least, most = _extremes(h, r * c, s, beta, lower, upper)
-            raised, lowered, violation = self._worst_pair(c, least, most)
+            view = prospects(at.h, r * at.c, s, at.beta, lower, upper)
+            raised, lowered, violation = self._worst_pair(at.c, view.least, view.most)
             if violation <= tol or steps >= limit or stalled:
                 break
             # A coupling with several pairs of thresholds turns to the next one when this one is no longer the worst.
             goal = tol if self.coupling == "reduction" else max(tol, 0.5 * violation)
-            room = self._room(c, raised, lowered)
-            _candidates(h, r * c, s, beta, lower, upper, raised, lowered, offsets, choices)
-            allowed = int(min(chunk, longest, limit - steps))
-            taken, missing = _steps(
-                gram.rows, gram.slot, gram.last_used, gram.diagonal, h, a, beta, lower, upper, s, c, r,
-                raised, lowered, offsets, choices, room, goal, allowed, clock,
-            )  # fmt: skip
+            allowed = int(min(chunk, limit - steps))
+            if near and self._find_part(view):
+                taken = self._run_part(at, raised, lowered, goal, allowed)
+            else:
+                taken, missing = self._run(at, self.gram, raised, lowered, goal, allowed)
+                since_direct += taken
+                if missing >= 0:
+                    self.gram.fetch(missing)
+                    steps += taken
+                    continue
             steps += taken
-            clock += 2 * taken + 2
-            if missing >= 0:
-                gram.fetch(missing)
-                continue
             # The compiled loop adds up gradients in another order. Where the violation is the tolerance to the last bit it
             # may find nothing to do, and nothing will change.
             stalled = taken == 0
-            since_direct += taken
+            near = near or violation < NEAR
             if since_direct >= chunk:
                 since_direct = 0
-                work = self._free_steps(h, a, beta, lower, upper, s)
-                c = beta.sum(axis=0)
+                work = self._free_steps(at)
                 # As much work in steps of SMO until the next direct solution as that one took.
-                chunk = max(FREE_CHUNK, int(work / (10 * len(h)))) if work else longest
+                chunk = max(FREE_CHUNK, int(work / (10 * len(at.h)))) if work else at.longest_chunk
             if on_chunk is not None:
                 on_chunk(steps, violation)
-        t = self._thresholds(c, least, most)
-        value = objective(self.loss, y, cost, h, a, t, self.coupling)
+        t = self._thresholds(at.c, view.least, view.most)
+        spread = 0.5 * float(np.sum((t - t.mean()) ** 2)) if self.regularised else 0.0
+        value = 0.5 * float(at.a @ at.h) + spread + box_losses(at.h, t, lower, upper, s)
         converged = bool(violation <= tol or (stalled and violation <= 1.001 * tol))
-        return Solution(h, t, value, a, y, cost, beta, n_iter=steps, violation=max(violation, 0.0), converged=converged)
+        return Solution(
+            at.h, t, value, at.a, y, cost, at.beta, n_iter=steps, violation=max(violation, 0.0), converged=converged
+        )
+
+    def _run(
+        self, at: "State", kernel: "Gram | WorkingSet", raised: int, lowered: int, goal: float, allowed: int
+    ) -> tuple[int, int]:
+        """Take steps on some rows, in place; how many, and the kernel row that is missing, if any."""
+        r, n = float(self.regularised), len(at.h)
+        offsets, choices = np.empty((2, n)), np.empty((2, n), dtype=np.int16)
+        candidates(at.h, r * at.c, at.s, at.beta, at.lower, at.upper, raised, lowered, offsets, choices)
+        clock = int(kernel.last_used.max(initial=0))
+        return take_steps(
+            kernel.rows, kernel.slot, kernel.last_used, kernel.diagonal, at.h, at.a, at.beta, at.lower, at.upper, at.s,
+            at.c, r, raised, lowered, offsets, choices, self._room(at.c, raised, lowered), goal, allowed, clock,
+        )  # fmt: skip
+
+    def _find_part(self, view: Prospects) -> bool:
+        """Bring the rows that are most likely to move into the working set; False if they are too many to be worth it."""
+        half = max(FEWEST, view.free)
+        if self._work is None or 2 * half > self._work.capacity:
+            return False
+        self._work.take(np.union1d(np.argpartition(view.up, half)[:half], np.argpartition(-view.low, half)[:half]))
+        return True
+
+    def _run_part(self, at: "State", raised: int, lowered: int, goal: float, allowed: int) -> int:
+        """Take steps on the working set, and bring all rows up to date with what has changed."""
+        assert self._work is not None
+        index = self._work.index
+        if len(index) == 0:
+            return 0
+        part = at.part(index)
+        taken, _ = self._run(part, self._work, raised, lowered, goal, allowed * max(1, len(at.h) // len(index)))
+        change = part.a - at.a[index]
+        moved = np.flatnonzero(change)
+        at.beta[index], at.a[index] = part.beta, part.a
+        at.h += self.gram.combine(index[moved], change[moved])
+        return taken
 
     def refine(self, solution: Solution) -> Solution:
         """Bring a solution of a small problem to rounding accuracy, as far as a bounded effort does."""
@@ -167,13 +216,14 @@ class SMO:
         best = finer if finer.objective <= solution.objective else solution
         return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
-    def _free_steps(self, h: Array, a: Array, beta: Array, lower: Array, upper: Array, s: Array) -> float:
+    def _free_steps(self, at: "State") -> float:
         """Newton's steps on the free variables alone, in place; the work they took, in multiplications.
 
         Where few variables are free their optimality conditions are a small linear system. SMO, two variables at a time,
         zigzags through it: with a linear kernel and a large C for millions of steps. Each step ends at the optimum of
         the free variables or at the first bound, whose variable is then no longer free.
         """
+        h, beta, lower, upper, s = at.h, at.beta, at.lower, at.upper, at.s
         i, k = np.nonzero((beta > lower) & (beta < upper))
         if not 0 < len(i) <= FREE_LIMIT:
             return 0.0
@@ -212,8 +262,9 @@ class SMO:
                 break
         change = np.bincount(row, value - beta[i, k], minlength=len(rows))
         beta[i, k] = value
-        a[rows] = beta[rows].sum(axis=1)
-        h += self.gram.combine(rows, np.asarray(change, dtype=np.float64))
+        at.a[rows] = beta[rows].sum(axis=1)
+        at.c[:] = beta.sum(axis=0)
+        at.h += self.gram.combine(rows, np.asarray(change, dtype=np.float64))
         return work
 
     def _groups(self, c: Array) -> NDArray[np.int64]:
@@ -265,7 +316,7 @@ class SMO:
         return np.sort([_middle(low, high) for low, high in zip(most, least, strict=True)])
 
     def _start(
-        self, y: Ranks, cost: Array, lower: Array, upper: Array, warm: Solution | None
+        self, y: Ranks, cost: Array, lower: Array, upper: Array, s: Array, warm: Solution | None
     ) -> tuple[Array, Array, Array]:
         """A feasible start: zeros, or the warm solution carried over to new ranks and costs.
 
@@ -276,8 +327,20 @@ class SMO:
         n, m = lower.shape
         if warm is None:
             return np.zeros((n, m)), np.zeros(n), np.zeros(n)
+        assert warm.beta is not None
+        if warm.cost is cost:
+            swapped = np.flatnonzero(y != warm.y)
+            beta = warm.beta.copy()
+            kept = np.where(s[swapped] == signs(warm.y[swapped], m), beta[swapped], -beta[swapped])
+            beta[swapped] = np.clip(kept, lower[swapped], upper[swapped])
+            if (
+                self.coupling == "reduction"
+                and abs(beta[swapped].sum() - warm.beta[swapped].sum()) <= 1e-12 * cost.max()
+            ):
+                a = warm.coefficients.copy()
+                a[swapped] = beta[swapped].sum(axis=1)
+                return beta, a, warm.h + self.gram.combine(swapped, a[swapped] - warm.coefficients[swapped])
         scale = np.divide(cost, warm.cost, out=np.zeros(n), where=warm.cost > 0)
-        s = signs(y, m)
         kept = np.where(s == signs(warm.y, m), scale[:, None], -scale[:, None])
         beta = np.clip(warm.beta * kept, lower, upper)
         margin = s * (warm.h[:, None] - warm.thresholds)
@@ -295,6 +358,33 @@ class SMO:
         change = a - common * warm.coefficients
         index = np.flatnonzero(change)
         return beta, a, common * warm.h + self.gram.combine(index, change[index])
+
+
+@dataclass
+class State:
+    """Where SMO stands on some rows: dual variables, their sums over thresholds, projections; and the boxes."""
+
+    beta: Array
+    a: Array
+    h: Array
+    lower: Array
+    upper: Array
+    s: Array
+    c: Array = None  # type: ignore[assignment]
+
+    def __post_init__(self) -> None:
+        if self.c is None:
+            self.c = self.beta.sum(axis=0)
+
+    @property
+    def longest_chunk(self) -> int:
+        """Steps between two looks at the outside world."""
+        return int(np.clip(CHUNK_WORK // len(self.h), 50, 2_000 + 10 * len(self.h)))
+
+    def part(self, index: NDArray[np.int64]) -> "State":
+        """A copy of some rows; c, which is the sum over all of them, is shared."""
+        rows = (values[index] for values in (self.beta, self.a, self.h, self.lower, self.upper, self.s))
+        return State(*rows, c=self.c)
 
 
 def _balance(beta: Array, margin: Array) -> Array:
@@ -321,149 +411,3 @@ def _middle(low: float, high: float) -> float:
     if np.isfinite(low) and np.isfinite(high):
         return 0.5 * (float(low) + float(high))
     return float(low) if np.isfinite(low) else float(high) if np.isfinite(high) else 0.0
-
-
-@njit(cache=True, nogil=True)
-def _extremes(h, rc, s, beta, lower, upper):
-    """Per threshold: the least gradient among variables to raise, the largest among those to lower."""
-    m = rc.shape[0]
-    least, most = np.full(m, np.inf), np.full(m, -np.inf)
-    for i in range(h.shape[0]):
-        for k in range(m):
-            g = h[i] + rc[k] - s[i, k]
-            if beta[i, k] < upper[i, k] and g < least[k]:
-                least[k] = g
-            if beta[i, k] > lower[i, k] and g > most[k]:
-                most[k] = g
-    return least, most
-
-
-@njit(cache=True, nogil=True, inline="always")
-def _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices):
-    """The variables of row i to raise and to lower, and their gradient less h_i."""
-    offsets[0, i], offsets[1, i] = np.inf, -np.inf
-    choices[0, i], choices[1, i] = -1, -1
-    for k in range(rc.shape[0]):
-        offset = rc[k] - s[i, k]
-        if (raised < 0 or raised == k) and beta[i, k] < upper[i, k] and offset < offsets[0, i]:
-            offsets[0, i], choices[0, i] = offset, k
-        if (lowered < 0 or lowered == k) and beta[i, k] > lower[i, k] and offset > offsets[1, i]:
-            offsets[1, i], choices[1, i] = offset, k
-
-
-@njit(cache=True, nogil=True)
-def _candidates(h, rc, s, beta, lower, upper, raised, lowered, offsets, choices):
-    for i in range(h.shape[0]):
-        _candidate(i, rc, s, beta, lower, upper, raised, lowered, offsets, choices)
-
-
-# The passes below keep a running extreme per lane instead of one for all rows: a comparison of two short vectors
-# is something the compiler turns into SIMD code, a search for one extreme and its place is not.
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _partner(h, low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):
-    """Second-order choice: the row whose lowering, paired with raising (i, k), decreases the objective most.
-
-    The decrease is b^2 / (2 q), with b the difference of the gradients and q the curvature along the pair. Single
-    precision is plenty to compare by.
-    """
-    zero, two, tau, apart = np.float32(0.0), np.float32(2.0), np.float32(TAU), np.float32(2.0 * r)
-    d_i = np.float32(diagonal_i)
-    best[:] = -1.0
-    for start in range(0, h.shape[0], LANES):
-        stop = start + LANES
-        h_, low_, at_, row_, d_ = (
-            h[start:stop],
-            low[start:stop],
-            at_low[start:stop],
-            row[start:stop],
-            diagonal[start:stop],
-        )
-        for p in range(h_.shape[0]):
-            b = np.float32(h_[p] + low_[p] - g_up)
-            b = b if b > zero else zero
-            q = d_i + np.float32(d_[p]) - two * np.float32(row_[p]) + (zero if at_[p] == k else apart)
-            q = q if q > tau else tau
-            gain = b * b / q
-            better = gain > best[p]
-            best[p] = gain if better else best[p]
-            place[p] = start if better else place[p]
-    lane = np.argmax(best)
-    return place[lane] + lane
-
-
-@njit(cache=True, nogil=True, fastmath=FAST)
-def _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place):
-    """Update the gradient after a step and find its extremes: the row to raise, and the largest to lower."""
-    least[:] = np.inf
-    most[:] = -np.inf
-    for start in range(0, h.shape[0], LANES):
-        stop = start + LANES
-        h_, up, low = h[start:stop], offsets[0, start:stop], offsets[1, start:stop]
-        i_, j_ = row_i[start:stop], row_j[start:stop]
-        if da != 0.0:  # rows that are not held yet may hold anything
-            for p in range(h_.shape[0]):
-                h_[p] += da * (i_[p] - j_[p])
-        if dc != 0.0:
-            at_up, at_low = choices[0, start:stop], choices[1, start:stop]
-            for p in range(h_.shape[0]):
-                up[p] += dc if at_up[p] == k else (-dc if at_up[p] == l else 0.0)
-            for p in range(h_.shape[0]):
-                low[p] += dc if at_low[p] == k else (-dc if at_low[p] == l else 0.0)
-        for p in range(h_.shape[0]):
-            g = h_[p] + up[p]
-            better = g < least[p]
-            least[p] = g if better else least[p]
-            place[p] = start if better else place[p]
-        for p in range(h_.shape[0]):
-            g = h_[p] + low[p]
-            most[p] = g if g > most[p] else most[p]
-    lane = np.argmin(least)
-    return place[lane] + lane, most.max()
-
-
-@njit(cache=True, nogil=True)
-def _steps(rows, slot, last_used, diagonal, h, a, beta, lower, upper, s, c, r,
-           raised, lowered, offsets, choices, room, tol, max_steps, clock):  # fmt: skip
-    """Take steps until the candidates agree to within tol. Returns the steps taken and a kernel row that is missing."""
-    up, low = offsets[0], offsets[1]
-    least, most, best = np.empty(LANES), np.empty(LANES), np.empty(LANES, dtype=np.float32)
-    place = np.zeros(LANES, dtype=np.int32)
-    i, g_low = _move(h, offsets, choices, rows[0], rows[0], 0.0, 0, 0, 0.0, least, most, place)
-    steps = 0
-    while steps < max_steps and g_low - (h[i] + up[i]) > tol:
-        if slot[i] < 0:
-            return steps, i
-        last_used[i] = clock + 2 * steps + 2
-        row_i, k, g_up = rows[slot[i]], choices[0, i], h[i] + up[i]
-        j = _partner(h, low, choices[1], k, g_up, row_i, diagonal, diagonal[i], r, best, place)
-        if slot[j] < 0:
-            return steps, j
-        last_used[j] = clock + 2 * steps + 1
-        row_j, l = rows[slot[j]], choices[1, j]
-        q = diagonal[i] + diagonal[j] - 2.0 * row_i[j] + (0.0 if k == l else 2.0 * r)
-        to_upper, to_lower = upper[i, k] - beta[i, k], beta[j, l] - lower[j, l]
-        step = min((h[j] + low[j] - g_up) / max(q, TAU), to_upper, to_lower, room)
-        beta[i, k] = upper[i, k] if step == to_upper else beta[i, k] + step
-        beta[j, l] = lower[j, l] if step == to_lower else beta[j, l] - step
-        a[i] += step
-        a[j] -= step
-        c[k] += step
-        c[l] -= step
-        # Both rows choose their candidates anew. `_move` adds the change of c to all offsets, so it is taken off first.
-        dc = 0.0 if k == l else r * step
-        for p in (i, j):
-            _candidate(p, r * c, s, beta, lower, upper, raised, lowered, offsets, choices)
-            up[p] -= dc if choices[0, p] == k else (-dc if choices[0, p] == l else 0.0)
-            low[p] -= dc if choices[1, p] == k else (-dc if choices[1, p] == l else 0.0)
-            if i == j:
-                break
-        da = 0.0 if i == j else step
-        i, g_low = _move(h, offsets, choices, row_i, row_j, da, k, l, dc, least, most, place)
-        steps += 1
-        if raised < lowered:
-            room -= step
-            if room <= 0.0:
-                break
-    return steps, -1
