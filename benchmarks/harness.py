@@ -33,9 +33,7 @@ def measure(work: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
 
 
 def _touch_memory(gigabytes: int = 3) -> None:
-    held = []
-    for _ in range(gigabytes):
-        held.append(np.ones(2**27))
+    [np.ones(2**27) for _ in range(gigabytes)]
 
 
 def _run(work: Callable[..., dict[str, Any]], args: tuple[Any, ...]) -> dict[str, Any]:

@@ -4,25 +4,24 @@ Distances are computed from differences wherever cancellation could bite, so tha
 pairs keep their relative accuracy however far from the origin the features lie.
 """
 
-import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
-from functools import lru_cache, partial
+from functools import partial
 from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
-from joblib import cpu_count
 from numba import njit
 from numpy.typing import NDArray
 from sklearn.metrics.pairwise import manhattan_distances
+
+from tordinal.threads import BLOCK, blocks, n_threads, thread_pool
 
 Matrix = Any  # a dense array or a CSR matrix with one row per sample
 Array = NDArray[np.float64]
 
 KERNELS = ("linear", "perceptron", "rbf", "poly", "laplacian", "precomputed")
-BLOCK = 512  # rows of a Gram block: two blocks of features and one of results stay in the cache
 DIRECT_FEATURES = 64  # up to here differences are as fast as a matrix product, and exact
 CANCELLATION = 1e-4  # below this share of |x|^2 + |x'|^2 a squared distance is computed again from differences
 FEW_FEATURES = 300  # up to here a linear model is solved in its features
@@ -214,24 +213,6 @@ def _mend_sparse(squared, a, b, A, A_col, A_ptr, B, B_col, B_ptr, share):
                 squared[i, j] = total
 
 
-@lru_cache(maxsize=1)
-def n_threads() -> int:
-    """Cores this process may use; worker processes of joblib are told their share through the environment."""
-    limit = os.environ.get("OMP_NUM_THREADS", "")
-    return min(cpu_count(), int(limit)) if limit.isdigit() and int(limit) > 0 else cpu_count()
-
-
-@lru_cache(maxsize=1)
-def thread_pool() -> ThreadPoolExecutor:
-    """Threads for the many short products of a fit."""
-    return ThreadPoolExecutor(n_threads())
-
-
-def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
-    """Slices of at most `size` rows that cover range(n)."""
-    return (slice(start, min(start + size, n)) for start in range(0, n, size))
-
-
 @dataclass(frozen=True)
 class LinearFeatures:
     """Training rows of a linear kernel that is better not made a matrix: many sparse rows, or few dense features.
@@ -267,7 +248,7 @@ def hold_kernel(kernel: Kernel, X: Matrix, cache_size: float, *, smooth: bool) -
     many = n > SINGLE_PRECISION_ROWS
     if sp.issparse(X):
         in_features = many
-        if many and d <= FEW_FEATURES and 8 * n * d <= cache_size * 2**20:
+        if many and smooth and d <= FEW_FEATURES and 8 * n * d <= cache_size * 2**20:
             X = X.toarray()  # a system of few features is quicker formed than iterated on
     else:
         X, in_features = centred(X), many and d <= FEW_FEATURES

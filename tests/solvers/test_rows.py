@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.linalg import cho_factor, cho_solve
 
+from tordinal import threads
 from tordinal.solvers import rows as module
 from tordinal.solvers.rows import DenseRows, SparseRows
 
@@ -11,10 +12,10 @@ SOME = np.arange(0, 200, 3)
 
 
 @pytest.mark.parametrize("dtype", [np.float32, np.float64])
-@pytest.mark.parametrize("threads", [False, True])
-def test_products_of_sparse_rows(dtype, threads, monkeypatch):
-    if threads:
-        monkeypatch.setattr(module, "SMALL", 0)
+@pytest.mark.parametrize("on_all_cores", [False, True])
+def test_products_of_sparse_rows(dtype, on_all_cores, monkeypatch):
+    if on_all_cores:
+        monkeypatch.setattr(threads, "SMALL", 0)
     rows = SparseRows(X.astype(dtype))
     rng = np.random.default_rng(0)
     v, u, U = rng.normal(size=60), rng.normal(size=200), rng.normal(size=(200, 3))
@@ -39,8 +40,3 @@ def test_a_newton_direction_solves_the_system(monkeypatch):
         np.testing.assert_allclose(
             rows.newton_direction(SOME, D, cross, M, right), np.linalg.solve(H, right), rtol=1e-5, atol=1e-6
         )
-
-
-def test_blocks_cover_everything(monkeypatch):
-    monkeypatch.setattr(module, "CHUNK", 7)
-    assert sum(module.in_blocks(50, lambda p: sum(range(50)[p]))) == sum(range(50))

@@ -18,10 +18,11 @@ from sklearn.utils.validation import _check_sample_weight, check_is_fitted, colu
 from tordinal.calibration import agree_with
 from tordinal.estimators._calibrator import Calibrator
 from tordinal.estimators._progress import CallbackSupport, Progress
-from tordinal.kernels import KERNELS, Gram, Kernel, LinearFeatures, Matrix, blocks, hold_kernel, resolve_gamma
+from tordinal.kernels import KERNELS, Gram, Kernel, LinearFeatures, Matrix, hold_kernel, resolve_gamma
 from tordinal.losses import LOSSES, Loss, is_smooth
 from tordinal.reduction import UNLABELED, Ranks, encode_labels, label_array, ranks
 from tordinal.solvers import Solution, Solver, make_solver
+from tordinal.threads import blocks
 
 Array = NDArray[np.float64]
 

@@ -16,13 +16,14 @@ from numpy.typing import NDArray
 
 from tordinal.losses import Loss
 from tordinal.reduction import Ranks, signs
-from tordinal.solvers.rows import SparseRows, in_blocks
+from tordinal.solvers.rows import SparseRows
 from tordinal.solvers.solution import Solution, thresholds_and_losses
+from tordinal.threads import in_blocks
 
 __all__ = ["CoordinateDescent"]
 
 Array = NDArray[np.float64]
-Index = NDArray[np.int64]
+Index = NDArray[np.int32]
 
 RHO = 1.0  # weight of the proximal term's inverse: how far b moves for a sum of beta that is not zero
 TOGETHER, FULL_SHUFFLE = 32, 20_000  # rows of a group of neighbours, and up to how many rows there are no groups
@@ -63,7 +64,7 @@ class CoordinateDescent:
         w = self.X.transposed_dot(beta.sum(axis=1))
         # The thresholds start around where they were.
         centre = (0.0 if warm is None else float(warm.thresholds.mean())) + float(c.mean()) + RHO * float(c.sum())
-        used = np.flatnonzero(cost > 0)
+        used = np.flatnonzero(cost > 0).astype(np.int32)
         rows, pressed = used, np.zeros(len(y), dtype=np.bool_)
         rng = np.random.default_rng(0)
         limit = np.inf if max_iter < 0 else max_iter
@@ -79,7 +80,8 @@ class CoordinateDescent:
             if on_chunk is not None:
                 on_chunk(passes, violation)
             if violation <= tol:
-                balanced = abs(c.sum()) <= tol * np.abs(beta).sum()
+                total = sum(in_blocks(len(y), lambda p: float(np.abs(beta[p]).sum())))
+                balanced = abs(c.sum()) <= tol * total
                 if len(rows) < len(used):
                     violation = self._violation(y, cost, beta, w, centre - rho * c.sum() - c)
                     rows, bound = used, np.inf

@@ -21,8 +21,9 @@ from scipy.linalg import cho_factor, cho_solve
 
 from tordinal.losses import Loss
 from tordinal.reduction import Ranks, signs
-from tordinal.solvers.rows import DenseRows, SparseRows, as_rows, in_blocks
+from tordinal.solvers.rows import DenseRows, SparseRows, as_rows
 from tordinal.solvers.solution import Solution, thresholds_and_losses
+from tordinal.threads import in_blocks
 
 Array = NDArray[np.float64]
 
@@ -167,8 +168,11 @@ class LinearNewton:
         while True:
             pull, pull_t, E = terms.derivatives(h, t)
             grad_w, grad_t = w + X.transposed_dot(pull), t - t.mean() - pull_t
-            active = np.flatnonzero(E.any(axis=1))
-            E = E[active]
+            active: Any = np.flatnonzero(E.any(axis=1))
+            if 2 * len(active) < len(E):
+                E = E[active]
+            else:  # rows without curvature are then passed over one by one, and nothing is copied
+                active = X.every
             cross = X.transposed_dot(E, active)
             M = cho_factor(np.eye(m) - 1.0 / m + np.diag(E.sum(axis=0) + damping * (1.0 + terms.cost.sum())))
             right = -grad_w - cross @ cho_solve(M, grad_t)

@@ -4,7 +4,6 @@ Products with a CSR matrix are compiled loops over its rows, on all cores. Nothi
 take their index. float32 stays float32, and sums are in double precision.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -13,35 +12,19 @@ from numba import njit
 from numpy.typing import NDArray
 from scipy.linalg import cho_factor, cho_solve
 
-from tordinal.kernels import blocks, n_threads, thread_pool
+from tordinal.threads import in_parts
 
-__all__ = ["DenseRows", "SparseRows", "as_rows", "in_blocks", "in_parts"]
+__all__ = ["DenseRows", "SparseRows", "as_rows"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 MAX_CG, SETTLED = 200, 0.25  # iterations of conjugate gradients at most, and how little the last one may add
-CHUNK = 16_384  # rows whose margins are looked at together
-SMALL = 20_000  # rows or non-zeros below which a second thread costs more than it saves
 
 
 def as_rows(X: Any) -> "DenseRows | SparseRows":
     """The operator for a matrix."""
     return SparseRows(X) if sp.issparse(X) else DenseRows(X)
-
-
-def in_parts(n: int, work: Callable[[slice], Any], *, size: int) -> list[Any]:
-    """Let each core work on its part of range(n), and return what they gave, in order; `size` is the whole work."""
-    if size < SMALL or n_threads() == 1:
-        return [work(slice(0, n))]
-    return list(thread_pool().map(work, blocks(n, -(-n // n_threads()))))
-
-
-def in_blocks(n: int, work: Callable[[slice], Any]) -> list[Any]:
-    """Work through range(n) in blocks that bound the memory for what lies in between, on all cores."""
-    if n <= CHUNK or n_threads() == 1:
-        return [work(block) for block in blocks(n, CHUNK)]
-    return list(thread_pool().map(work, blocks(n, CHUNK)))
 
 
 class DenseRows:
@@ -56,6 +39,7 @@ class DenseRows:
     def __init__(self, X: Any):
         self.X = np.ascontiguousarray(X, dtype=np.float64)
         self.n_rows, self.n_features = X.shape
+        self.every = slice(None)
 
     def take(self, index: Index) -> "DenseRows":
         """Some of the rows, for good."""
@@ -65,12 +49,12 @@ class DenseRows:
         """X v."""
         return self.X @ v
 
-    def transposed_dot(self, U: Array, rows: Index | None = None) -> Array:
+    def transposed_dot(self, U: Array, rows: Index | slice = slice(None)) -> Array:
         """X'U over some of the rows, for a vector or a matrix U that has those rows."""
-        return (self.X if rows is None else self.X[rows]).T @ U
+        return self.X[rows].T @ U
 
-    def newton_direction(self, rows: Index, D: Array, cross: Array, M: Any, right: Array) -> Array:
-        """Solve (I + X'DX - cross M^-1 cross') v = right, over rows that have curvature D, with the matrix formed."""
+    def newton_direction(self, rows: Index | slice, D: Array, cross: Array, M: Any, right: Array) -> Array:
+        """Solve (I + X'DX - cross M^-1 cross') v = right, over some rows of curvature D, with the matrix formed."""
         X = self.X[rows]
         H = np.eye(self.n_features) + (X.T * D) @ X - cross @ cho_solve(M, cross.T)
         scale = 1.0 / np.sqrt(np.maximum(np.diag(H), 1.0))  # features may differ by orders of magnitude
@@ -91,7 +75,7 @@ class SparseRows:
     def __init__(self, X: Any):
         self.X = X
         self.n_rows, self.n_features = X.shape
-        self._all = np.arange(self.n_rows)
+        self.every = np.arange(self.n_rows)
 
     def take(self, index: Index) -> "SparseRows":
         """Some of the rows, for good."""
@@ -100,12 +84,12 @@ class SparseRows:
     def dot(self, v: Array) -> Array:
         """X v."""
         out = np.empty(self.n_rows)
-        self._loop(_dot, self._all, v, out)
+        self._loop(_dot, self.every, v, out)
         return out
 
     def transposed_dot(self, U: Array, rows: Index | None = None) -> Array:
         """X'U over some of the rows, for a vector or a matrix U that has those rows."""
-        rows = self._all if rows is None else rows
+        rows = self.every if rows is None else rows
         if U.ndim == 1:
             return self._sum(_scatter, rows, (self.n_features,), U)
         return self._sum(_scatter_columns, rows, (self.n_features, U.shape[1]), np.ascontiguousarray(U))
@@ -113,7 +97,7 @@ class SparseRows:
     def squared_norms(self) -> Array:
         """|x_i|^2."""
         out = np.empty(self.n_rows)
-        self._loop(_squared_norms, self._all, out)
+        self._loop(_squared_norms, self.every, out)
         return out
 
     def newton_direction(self, rows: Index, D: Array, cross: Array, M: Any, right: Array) -> Array:
@@ -199,14 +183,17 @@ def _scatter(data, indices, indptr, rows, u, out, start, stop):
 @njit(cache=True, nogil=True)
 def _scatter_squares(data, indices, indptr, rows, u, out, start, stop):
     for j in range(start, stop):
-        begin, end = _span(indptr, rows[j])
-        for p in range(begin, end):
-            out[np.uint32(indices[p])] += u[j] * data[p] * data[p]
+        if u[j] != 0.0:
+            begin, end = _span(indptr, rows[j])
+            for p in range(begin, end):
+                out[np.uint32(indices[p])] += u[j] * data[p] * data[p]
 
 
 @njit(cache=True, nogil=True)
 def _scatter_columns(data, indices, indptr, rows, U, out, start, stop):
     for j in range(start, stop):
+        if not U[j].any():
+            continue
         begin, end = _span(indptr, rows[j])
         for p in range(begin, end):
             f = np.uint32(indices[p])
@@ -218,6 +205,8 @@ def _scatter_columns(data, indices, indptr, rows, U, out, start, stop):
 def _hessian_dot(data, indices, indptr, rows, D, v, out, start, stop):
     """X'(D (X v)) in one pass: a row is still in the cache when it is needed again."""
     for j in range(start, stop):
+        if D[j] == 0.0:
+            continue
         begin, end = _span(indptr, rows[j])
         total = 0.0
         for p in range(begin, end):

@@ -383,8 +383,9 @@ class State:
 
     def part(self, index: NDArray[np.int64]) -> "State":
         """A copy of some rows; c, which is the sum over all of them, is shared."""
-        rows = (values[index] for values in (self.beta, self.a, self.h, self.lower, self.upper, self.s))
-        return State(*rows, c=self.c)
+        return State(
+            self.beta[index], self.a[index], self.h[index], self.lower[index], self.upper[index], self.s[index], self.c
+        )
 
 
 def _balance(beta: Array, margin: Array) -> Array:

@@ -7,6 +7,7 @@ from numpy.typing import NDArray
 
 from tordinal.losses import Loss
 from tordinal.reduction import Ranks, signs
+from tordinal.threads import in_blocks
 
 Array = NDArray[np.float64]
 
@@ -68,8 +69,12 @@ def objective(loss: Loss, y: Ranks, cost: Array, h: Array, a: Array, t: Array, c
 
 def thresholds_and_losses(loss: Loss, y: Ranks, cost: Array, h: Array, t: Array, coupling: str = "reduction") -> float:
     """The objective less 1/2 |w|^2."""
-    values = loss.value(signs(y, len(t)) * (h[:, None] - t))
-    if coupling == "explicit":
-        values = values * beside(y, len(t))
+
+    def block(p: slice) -> float:
+        values = loss.value(signs(y[p], len(t)) * (h[p, None] - t))
+        if coupling == "explicit":
+            values = values * beside(y[p], len(t))
+        return float(cost[p] @ values.sum(axis=1))
+
     spread = float(np.sum((t - t.mean()) ** 2)) if coupling == "reduction" else 0.0
-    return 0.5 * spread + float(cost @ values.sum(axis=1))
+    return 0.5 * spread + sum(in_blocks(len(h), block))

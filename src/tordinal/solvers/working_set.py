@@ -10,7 +10,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.kernels import Gram
-from tordinal.solvers.rows import in_parts
+from tordinal.threads import in_parts
 
 __all__ = ["WorkingSet"]
 

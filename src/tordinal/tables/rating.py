@@ -22,6 +22,8 @@ __all__ = ["Rating", "Settings", "TableModel", "rate"]
 Array = NDArray[np.float64]
 Listener = Callable[[str, int, int], None]
 
+MANY_ROWS = 5000
+
 
 @dataclass(frozen=True)
 class Settings:
@@ -189,7 +191,7 @@ def rate(
     if method == "auto" and counts[counts > 1].sum() < 2:
         method = "tor"
         notes.append("too few ratings to choose a model by cross-validation: TOR with its usual settings was used")
-    estimator = _estimator(method, settings, has_text, list(range(len(target.classes))))
+    estimator = _estimator(method, settings, has_text, list(range(len(target.classes))), len(target.rank))
     supervised = isinstance(estimator, REDSVM)
     rows = np.flatnonzero(target.rank != UNLABELED) if supervised else np.arange(len(target.rank))
     estimator._listen = listen
@@ -212,17 +214,21 @@ def rate(
     return rating
 
 
-def _estimator(method: str, settings: Settings, has_text: bool, classes: list[int]) -> Any:
+def _estimator(method: str, settings: Settings, has_text: bool, classes: list[int], n_rows: int) -> Any:
     """The estimator that the settings ask for."""
     shared: dict[str, Any] = {"classes": classes}
+    # One swap per training, as in the paper, takes a number of trainings that grows with the rows.
+    many = n_rows > MANY_ROWS
     if method == "auto":
         shared |= {"random_state": settings.seed, "n_jobs": settings.jobs}
+        shared |= {"swaps": ("all", "optimal")} if many else {}
         # Rows of unit length have their cosine as inner product, so other kernels see nothing that it does not.
         kernel = settings.kernel or ("linear" if has_text else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
         return TORCV(**shared, **{name: value for name, value in given.items() if value is not None})
     kernel = settings.kernel or ("linear" if has_text else "perceptron")
     C = 1.0 if settings.C is None else settings.C
+    shared |= {"swaps": "all"} if many and method == "tor" else {}
     return {"tor": TOR, "redsvm": REDSVM}[method](C=C, kernel=kernel, loss=settings.loss or "hinge", **shared)
 
 
