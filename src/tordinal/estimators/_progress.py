@@ -3,7 +3,7 @@
 import time
 from collections.abc import Callable
 from types import TracebackType
-from typing import Any
+from typing import Any, ClassVar
 
 try:
     from sklearn.callback import CallbackSupportMixin as CallbackSupport
@@ -29,6 +29,8 @@ class Progress:
         How many levels there will be.
     """
 
+    seen: ClassVar[bool] = False  # whether this process has fitted anything
+
     def __init__(self, estimator: Any, n_levels: int):
         self.estimator, self.n_levels = estimator, n_levels
         self.name = type(estimator).__name__
@@ -44,6 +46,9 @@ class Progress:
         self.name_of_part, self.part_started = "", self.started
 
     def __enter__(self) -> "Progress":
+        if self.estimator.verbose and not Progress.seen:
+            print(f"[{self.name}] first fit: loading compiled code, or compiling it, once, if it is not on disk yet")
+        Progress.seen = True
         if self.root is not None:
             self.root.call_on_fit_task_begin(estimator=self.estimator)
         return self

@@ -1,0 +1,12 @@
+import numpy as np
+
+from tordinal import REDSVM
+from tordinal.estimators._progress import Progress
+
+
+def test_the_first_verbose_fit_says_that_code_may_be_compiled(capsys, monkeypatch):
+    monkeypatch.setattr(Progress, "seen", False)
+    X, y = np.arange(20.0)[:, None], np.arange(20) // 10
+    for _ in range(2):
+        REDSVM(verbose=1).fit(X, y)
+    assert capsys.readouterr().out.count("first fit: loading compiled code, or compiling it") == 1
