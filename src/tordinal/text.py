@@ -67,6 +67,12 @@ class ReviewVectorizer(TfidfVectorizer):
         stems = _Stems(self.language, super().get_stop_words() or ())
         return lambda text: [stem for stem in map(stems.__getitem__, pattern.findall(text)) if stem]
 
+    def __getstate__(self) -> dict[str, Any]:
+        """The state without an address in memory that scikit-learn keeps, so that equal models have equal bytes."""
+        state = super().__getstate__()
+        state.pop("_stop_words_id", None)
+        return state
+
     def get_stop_words(self) -> None:
         """None: the tokenizer has taken them out before stemming."""
         return None

@@ -138,12 +138,11 @@ def test_the_same_seed_gives_the_same_bytes(reviews, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
         paths = [tmp_path / name / n for n in ("o.csv", "r.html", "m.skops")]
-        jobs = "1" if name == "one" else "2"
         run(
-            "label", reviews, "--target", "stars", "--C", "1", "--seed", "3", "--jobs", jobs,
+            "label", reviews, "--target", "stars", "--C", "1", "--seed", "3",
             "-o", paths[0], "--report", paths[1], "--model", paths[2],
         )  # fmt: skip
-    for name in ("o.csv", "r.html"):
+    for name in ("o.csv", "r.html", "m.skops"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
 
 
@@ -219,6 +218,7 @@ def bad_inputs(folder):
         "cannot tell the format": [ok, *target, "-o", folder / "out.xlsx"],
         "that is the target": [ok, *target, "--columns", "x,t", "-o", out],
         "--C -1 must be a positive number": [ok, *target, "--C", "-1", "-o", out],
+        "--jobs 0": [ok, *target, "--jobs", "0", "-o", out],
         "is a device or a pipe": [ok, *target, "-o", out, "--report", "/dev/null"],
     }
 
@@ -289,3 +289,50 @@ def test_help_reads_like_a_manual_and_imports_nothing_heavy():
     assert done.stdout.rstrip().endswith("[]")
     for option in ("--target", "--text", "--columns", "--drop", "--order", "--method", "--report", "--model", "--seed"):
         assert option in done.stdout
+
+
+def test_two_processes_give_the_same_bytes(reviews, tmp_path):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+        done = command("label", reviews, "--target", "stars", "-o", "o.csv", "--report", "r.html", "--model", "m.skops", *FAST,
+                       cwd=tmp_path / name)  # fmt: skip
+        assert done.returncode == 0
+    for name in ("o.csv", "r.html", "m.skops"):
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+
+
+def test_the_number_of_jobs_does_not_matter(reviews, tmp_path):
+    for jobs in ("1", "2"):
+        run("label", reviews, "--target", "stars", "--C", "1", "--jobs", jobs, "-o", tmp_path / f"{jobs}.csv")
+    assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
+
+
+@pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
+def test_a_table_that_cannot_be_sent_leaves_no_files(reviews, tmp_path):
+    with open("/dev/full", "wb") as full:
+        done = subprocess.run(
+            [sys.executable, "-c", "from tordinal.cli import main; main()", "label", str(reviews), "--target", "stars",
+             "-o", "-", "--report", str(tmp_path / "r.html"), *FAST],
+            stdout=full, stderr=subprocess.PIPE, check=False,
+        )  # fmt: skip
+    assert done.returncode == 2
+    assert b"No space left" in done.stderr
+    assert not (tmp_path / "r.html").exists()
+
+
+def test_names_with_spaces_and_brackets(tmp_path):
+    data = frame().rename(columns={"price": " price", "shop": "[bold]shop"})
+    data.to_csv(tmp_path / "in.csv", index=False)
+    run("label", tmp_path / "in.csv", "--target", "stars", "--columns", "price,[bold]shop", "-o", tmp_path / "o.csv",
+        "--model", tmp_path / "m[bold]x[b].skops", *FAST)  # fmt: skip
+    said = run("inspect", tmp_path / "m[bold]x[b].skops", env={"COLUMNS": "250"}).output
+    assert "m[bold]x[b].skops" in said
+    assert "[bold]shop" in said
+
+
+def test_predict_knows_ratings_however_they_are_spelled(reviews, tmp_path):
+    run("label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "--model", tmp_path / "m.skops", *FAST)
+    new = frame().assign(stars=STARS.astype(float))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    said = run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv").output
+    assert "On the 150 rows that have a rating" in said

@@ -5,6 +5,7 @@ from hypothesis import strategies as st
 from problems import ordinal_problem
 from scipy.optimize import approx_fprime
 
+from tordinal import REDSVM
 from tordinal.kernels import Gram, Kernel, hold_kernel
 from tordinal.losses import Logistic, Square, SquaredHinge
 from tordinal.reduction import signs
@@ -97,3 +98,11 @@ def test_constant_features_leave_the_thresholds(loss):
     assert solution.converged
     assert np.abs(solution.coefficients).max() < 1e3
     assert np.ptp(solution.h) < 1e-9
+
+
+def test_a_huge_cost_ends():
+    X, y = ordinal_problem(60, 3)
+    model = REDSVM(C=1e6, loss="square", kernel="linear").fit(X, y)
+    assert np.isfinite(model.objective_)
+    better = REDSVM(C=1e6, loss="square", kernel="linear", tol=1e-8).fit(X, y)
+    assert model.objective_ == pytest.approx(better.objective_, rel=1e-6)

@@ -103,3 +103,23 @@ def test_a_missing_column_is_named():
 def test_a_text_of_stop_words_is_left_out():
     encoder = TableEncoder(text=["t"], columns=["n"]).fit({"t": ["the", "and", "of"], "n": [1, 2, 3]})
     assert roles(encoder) == {"t": "left out", "n": "number"}
+
+
+def test_a_few_odd_cells_leave_a_column_of_numbers_one():
+    cells = [f"{v:.3f}" for v in RNG.normal(size=98)] + ["inf", "?"]
+    encoder = TableEncoder()
+    X = encoder.fit_transform({"price": cells})
+    assert encoder.plan_[0]["role"] == "number"
+    assert "2 cells that are no numbers count as missing" in encoder.plan_[0]["why"]
+    assert np.isfinite(X).all()
+
+
+def test_names_may_hold_anything():
+    encoder = TableEncoder(text=["review__text", "x__y"])
+    X = encoder.fit_transform({"review__text": TEXTS, "x__y": TEXTS[::-1]})
+    assert X.shape[1] == len(encoder.get_feature_names_out())
+
+
+def test_missing_text_is_no_word():
+    encoder = TableEncoder(text=["t"]).fit({"t": ["good story", float("nan"), None, "N/A"]})
+    assert {word for _, word in encoder.get_feature_names_out()} == {"good", "stori"}

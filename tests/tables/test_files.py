@@ -139,3 +139,34 @@ def test_links_to_an_input_are_seen(tmp_path):
             Outputs({"FILE": str(tmp_path / "in.csv")}, {"--out": str(tmp_path / name)})
     with pytest.raises(TableError, match="same file"):
         Outputs({}, {"--out": str(tmp_path / "x"), "--report": str(tmp_path / "x")})
+
+
+def test_a_byte_order_mark_is_written_once_whatever_the_encoding_is_called(tmp_path):
+    (tmp_path / "t.csv").write_bytes(b"\xef\xbb\xbfa,b\n1,2\n")
+    for encoding in (None, "utf-8", "UTF-8", "utf-8-sig"):
+        table = read_table(str(tmp_path / "t.csv"), encoding)
+        assert table.names == ["a", "b"]
+        assert written(table, {"c": [3]}, "csv") == b"\xef\xbb\xbfa,b,c\n1,2,3\n"
+
+
+def test_the_delimiter_is_told_from_what_is_not_quoted(tmp_path):
+    (tmp_path / "t.csv").write_text('\n"price, EUR";kind\n1,5;x\n2;y\n')
+    table = read_table(str(tmp_path / "t.csv"))
+    assert table.names == ["price, EUR", "kind"]
+    assert table["price, EUR"] == ["1,5", "2"]
+    assert table.features("kind") == {"price, EUR": ["1.5", "2"]}
+
+
+def test_mixed_cells_become_text_in_parquet_and_only_they(tmp_path):
+    (tmp_path / "t.jsonl").write_text('{"n": 1, "mixed": "a"}\n{"n": 2, "mixed": 5}\n{"n": null}\n')
+    table = read_table(str(tmp_path / "t.jsonl"))
+    out = pq.read_table(io.BytesIO(written(table, {"p": ["x", 3, 2.5]}, "parquet")))
+    assert out["n"].to_pylist() == [1, 2, None]
+    assert out["mixed"].to_pylist() == ["a", "5", None]
+    assert out["p"].to_pylist() == ["x", "3", "2.5"]
+
+
+def test_what_json_cannot_say_is_null(tmp_path):
+    pq.write_table(pa.table({"x": [float("nan"), float("inf"), 1.0]}), tmp_path / "t.parquet")
+    lines = written(read_table(str(tmp_path / "t.parquet")), {}, "jsonl").decode().splitlines()
+    assert [json.loads(line, parse_constant=pytest.fail)["x"] for line in lines] == [None, None, 1.0]

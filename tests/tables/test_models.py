@@ -78,6 +78,10 @@ def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
         name = next(n for n in members if n.endswith(".npy"))
         members[name] = members[name][:-1] + b"\x7f"
 
+    damaged = bytearray(packed)
+    for place in range(200, len(damaged) - 2000, 37):
+        damaged[place] ^= 0x55
+
     def forge(members):
         schema = json.loads(members["schema.json"])
         encoder = schema["content"]["encoder"]
@@ -87,7 +91,14 @@ def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
         relabel(members, sha256=models._digest(rest))
 
     cases = {
-        "is not a tordinal model": [b"", b"hello", pickle.dumps(Evil()), skops.io.dumps({"a": 1}), packed[:-200]],
+        "is not a tordinal model": [
+            b"",
+            b"hello",
+            pickle.dumps(Evil()),
+            skops.io.dumps({"a": 1}),
+            packed[:-200],
+            bytes(damaged),
+        ],
         "newer; upgrade": [repacked(packed, lambda m: relabel(m, layout=99, tordinal="9.9"))],
         "changed or damaged": [repacked(packed, tamper)],
         "is refused": [repacked(packed, forge)],

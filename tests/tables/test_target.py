@@ -1,3 +1,5 @@
+from decimal import Decimal
+
 import pytest
 
 from tordinal.tables.files import TableError
@@ -23,6 +25,12 @@ def test_an_explicit_order_counts_and_may_name_missing_words():
     assert read_target("t", [3, 1, None], ["3", "1"]).classes == [3, 1]
 
 
+def test_nulls_are_not_ratings_even_where_a_rating_is_called_none():
+    target = read_target("t", [None, "None", float("nan"), "Mild"], ["None", "Mild"])
+    assert target.rank.tolist() == [-1, 0, -1, 1]
+    assert read_target("t", ["5", "4 ", None], ["4 ", "5 "]).classes == ["4", "5"]
+
+
 def test_ratings_of_the_order_that_no_row_has_are_said():
     target = read_target("t", ["low", "high", ""], ["low", "middle", "high"])
     assert target.classes == ["low", "high"]
@@ -43,7 +51,9 @@ def test_text_that_begins_with_numbers_is_ordered_by_them():
         (["poor", "good", "fair", ""], None, '--order "fair,good,poor"'),
         (["a", "b", ""], ["a", "c"], "'b', which --order does not name"),
         (["a", "b", ""], ["a", "a"], "each rating once"),
-        ([[1], [2], None], None, "holds lists"),
+        ([[1], [2], None], None, "values of type list"),
+        ([Decimal(1), Decimal(2), None], None, "values of type Decimal"),
+        (["a", "b", ""], ["a", "b", ""], "each rating once"),
         ([str(i) for i in range(5000)] + [""], None, "5,000 distinct values. Did you mean a regression"),
     ],
 )

@@ -5,6 +5,7 @@ from pathlib import Path
 import numpy as np
 import pandas as pd
 from rich.console import Console
+from rich.markup import escape
 from sklearn.datasets import load_diabetes
 
 from tordinal.cli.label import Job, run_label
@@ -28,8 +29,10 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
     console.print(
         f"[bold]{len(grade)}[/] patients, 10 measurements each, disease progression in 5 grades; "
         f"[bold]{n_labels}[/] grades are known, the others hidden.\n"
-        f"$ tordinal label {names['diabetes.csv']} --target grade -o {names['graded.csv']} --report {names['report.html']} "
-        f"--model {names['model.skops']}",
+        + escape(
+            f"$ tordinal label {names['diabetes.csv']} --target grade -o {names['graded.csv']} --report "
+            f"{names['report.html']} --model {names['model.skops']}"
+        ),
         highlight=False, soft_wrap=True,
     )  # fmt: skip
     job = Job(
@@ -50,6 +53,6 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
         f"Against the grades that were hidden: {100 * mean_zero_one_error(grade[~kept], found[~kept]):.0f} % wrong, "
         f"{mean_absolute_error(grade[~kept], found[~kept]):.2f} steps off on average "
         f"(always the same grade: {100 * mean_zero_one_error(grade[~kept], guess):.0f} %, "
-        f"{mean_absolute_error(grade[~kept], guess):.2f}).\nOpen {names['report.html']} in a browser.",
+        f"{mean_absolute_error(grade[~kept], guess):.2f}).\nOpen {escape(names['report.html'])} in a browser.",
         highlight=False, soft_wrap=True,
     )  # fmt: skip

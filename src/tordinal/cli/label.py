@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from tordinal.cli.session import Teller, console_for, grid
+from tordinal.cli.session import Teller, console_for, finishing, grid
 from tordinal.report.page import render_report, visible
 from tordinal.tables.columns import TableEncoder, find_columns
 from tordinal.tables.files import Outputs, TableError, format_of, read_table, write_table
@@ -57,6 +57,8 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
     started = time.perf_counter()
     if settings.C is not None and not 0 < settings.C < float("inf"):
         raise TableError(f"--C {settings.C:g} must be a positive number")
+    if settings.jobs == 0:
+        raise TableError("--jobs 0: name how many fits may run at the same time, or -1 for all cores")
     console = console_for(job.out, quiet)
     wanted = {"--out": job.out, "--report": job.report, "--model": job.model}
     destinations = {name: path for name, path in wanted.items() if path is not None}
@@ -73,13 +75,12 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
             if name in table.names:
                 raise TableError(f"{job.file} has a column {name!r} already; rename or remove it")
         target = read_target(job.target, table[job.target], _names(job.order) or table.order(job.target))
-        encoder = TableEncoder(job.text, _listed(job.columns), _listed(job.drop) or ())
+        encoder = TableEncoder(job.text, _listed(job.columns, table.names), _listed(job.drop, table.names) or ())
         for option, names in (("--text", job.text), ("--columns", encoder.columns or ()), ("--drop", encoder.drop)):
             if job.target in names:
                 raise TableError(f"{option} {job.target}: that is the target, which is never learned from")
             find_columns(names, table.names, option)
-        features = {n: c for n, c in zip(table.names, table.columns, strict=True) if n != job.target}
-        rating = rate(features, target, encoder, settings, teller)
+        rating = rate(table.features(job.target), target, encoder, settings, teller)
         teller("writing", 0, 1)
         values = rating_columns(rating.labels, rating.confidence, rating.given)
         cells: dict[str, Any] = dict(zip(added, values, strict=True))
@@ -92,6 +93,7 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
             content = dump_model(rating.model)
             outputs.write(job.model, lambda file: file.write(content))
         teller("writing", 1, 1)
+        finishing()
         outputs.commit()
     _summarise(console, job, rating, time.perf_counter() - started)
     return rating
@@ -108,9 +110,13 @@ def _names(order: str | None) -> list[str] | None:
     return None if order is None else [name.strip() for name in next(csv.reader([order], skipinitialspace=True))]
 
 
-def _listed(options: list[str] | None) -> list[str] | None:
-    """Column names from options that may hold several, separated by commas."""
-    return None if options is None else [name for option in options for name in _names(option) or []]
+def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
+    """Column names from options that may hold several, separated by commas; spaces around a name may belong to it."""
+    if options is None:
+        return None
+    padded = {name.strip(): name for name in known}
+    asked = [n for option in options for n in ([option] if option in known else _names(option) or [])]
+    return [name if name in known else padded.get(name, name) for name in asked]
 
 
 def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> None:

@@ -44,6 +44,21 @@ class LossName(StrEnum):
     laplacian = "laplacian"
 
 
+class FigureName(StrEnum):
+    """Figures of the paper."""
+
+    fig5 = "fig5"
+    fig6 = "fig6"
+    fig7 = "fig7"
+    fig8 = "fig8"
+    fig9 = "fig9"
+    fig10 = "fig10"
+    fig11 = "fig11"
+    fig12 = "fig12"
+    claims = "claims"
+    all = "all"
+
+
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")]
 
@@ -169,6 +184,38 @@ def inspect(
         from tordinal.cli.predict import run_inspect
 
         run_inspect(model)
+
+
+@app.command()
+def reproduce(
+    figure: Annotated[FigureName, typer.Argument(help="What to reproduce.")],
+    realizations: Annotated[int, typer.Option(help="Independent realisations; their seeds are 0, 1, ...", min=1)] = 20,
+    labels: Annotated[
+        str | None, typer.Option(metavar="100,400", help="Numbers of labels. Default: the paper's.")
+    ] = None,
+    datasets: Annotated[str | None, typer.Option(metavar="A,B", help="Only these data sets.")] = None,
+    ours: Annotated[bool, typer.Option("--ours", help="Add what goes beyond the paper: optimal swaps, TORCV.")] = False,
+    jobs: Annotated[int, typer.Option(help="Runs at the same time; -1 uses all cores.")] = 1,
+    data: Annotated[
+        str | None, typer.Option(metavar="DIR", help="Folder of the data sets. Default: TORDINAL_DATA, or a download.")
+    ] = None,
+    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for results and figures.", file_okay=False)] = Path(
+        "tordinal-study"
+    ),
+    quiet: Quiet = False,
+) -> None:
+    """Run the paper's study again, figure by figure.
+
+    Every result is appended to results.jsonl in the output folder as soon as it is known. Interrupt it at any moment and give
+    the same command again: nothing is computed twice. Figures are drawn from that table as PNG and SVG; claims writes a
+    verdict on every claim of the paper's section VI.
+    """
+    from tordinal.cli.session import refusing
+
+    with refusing("interrupted; what was done is kept, and the same command goes on from there"):
+        from tordinal.cli.reproduce import run_reproduce
+
+        run_reproduce(figure.value, realizations, labels, datasets, jobs, data, out, ours=ours, quiet=quiet)
 
 
 @app.command()

@@ -1,17 +1,19 @@
 """``tordinal predict`` and ``tordinal inspect``: what can be done with a saved model."""
 
 import time
+from typing import Any
 
 import numpy as np
+from rich.markup import escape
 from rich.text import Text
 
 from tordinal.cli.label import rating_columns
-from tordinal.cli.session import Teller, console_for, grid
+from tordinal.cli.session import Teller, console_for, finishing, grid
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.report.page import visible
 from tordinal.tables.files import Outputs, TableError, format_of, read_table, write_table
 from tordinal.tables.models import load_model
-from tordinal.tables.target import is_missing
+from tordinal.tables.target import is_missing, number
 
 __all__ = ["run_inspect", "run_predict"]
 
@@ -41,24 +43,30 @@ def run_predict(model_path: str, file: str, out: str, encoding: str | None, *, q
             if name in table.names:
                 raise TableError(f"{file} has a column {name!r} already; rename or remove it")
         teller("predicting", 0, 1)
-        labels, confidence = model.rate(dict(zip(table.names, table.columns, strict=True)))
+        labels, confidence = model.rate(table.features(model.target))
         values = rating_columns(labels, confidence, np.zeros(len(table), dtype=bool))
         kind = format_of(out, default=table.format)
         outputs.write(out, lambda file: write_table(table, dict(zip(added, values, strict=True)), file, kind))
+        finishing()
         outputs.commit()
-    spelled = [str(c) for c in model.classes]
     if model.target in table.names:
         cells = [c.strip() if isinstance(c, str) else c for c in table[model.target]]
-        known = [i for i, c in enumerate(cells) if str(c) in spelled and not is_missing(c)]
+        ranks = {_spelled(c): k for k, c in enumerate(model.classes)}
+        known = [i for i, c in enumerate(cells) if not is_missing(c) and _spelled(c) in ranks]
         if known:
-            truth = [spelled.index(str(cells[i])) for i in known]
-            found = [model.classes.index(labels[i]) for i in known]
+            truth = [ranks[_spelled(cells[i])] for i in known]
+            found = [ranks[_spelled(labels[i])] for i in known]
             console.print(
                 f"On the {len(known):,} rows that have a rating: {100 * mean_zero_one_error(truth, found):.0f} % wrong, "
                 f"{mean_absolute_error(truth, found):.2f} steps off on average."
             )
     console.print(f"Rated {len(table):,} rows in {time.perf_counter() - started:.1f} s:", highlight=False)
     console.print(Text(f"  table   {visible(out) if out != '-' else 'standard output'}"), soft_wrap=True)
+
+
+def _spelled(value: Any) -> Any:
+    """A rating so that 4, "4" and "4.0" are the same."""
+    return value if (found := number(value)) is None else found
 
 
 def run_inspect(path: str) -> None:
@@ -71,7 +79,7 @@ def run_inspect(path: str) -> None:
     """
     model = load_model(path)
     card, console = model.card, console_for("", quiet=False)
-    facts = grid("model", visible(path))
+    facts = grid("model", escape(visible(path)))
     facts.add_row("rates", Text(visible(model.target)))
     facts.add_row("ratings, low to high", Text(" < ".join(visible(str(c)) for c in model.classes)))
     facts.add_row("thresholds", ", ".join(f"{t:.4g}" for t in card["thresholds"]))

@@ -13,13 +13,13 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as Grid
 from rich.text import Text
 
-__all__ = ["Teller", "console_for", "grid", "refusing"]
+__all__ = ["Teller", "console_for", "finishing", "grid", "refusing"]
 
 _interrupted = False
 
 
 @contextlib.contextmanager
-def refusing() -> Iterator[None]:
+def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[None]:
     """Turn bad input and interrupts into one clear line and exit status 2."""
     global _interrupted
     _interrupted = False
@@ -35,7 +35,7 @@ def refusing() -> Iterator[None]:
     try:
         yield
     except KeyboardInterrupt:
-        _refuse("interrupted; nothing was written")
+        _refuse(interrupted)
     except MemoryError as error:
         _refuse(f"out of memory ({error}); use fewer rows, or --method redsvm")
     except (ValueError, OSError) as error:
@@ -43,6 +43,12 @@ def refusing() -> Iterator[None]:
     finally:
         if before is not None:
             signal.signal(signal.SIGINT, before)
+
+
+def finishing() -> None:
+    """From here on a result is being put in place: an interrupt would come too late and is ignored."""
+    with contextlib.suppress(ValueError):  # not in the main thread
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
 
 
 def _refuse(message: str) -> None:

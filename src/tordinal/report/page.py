@@ -113,7 +113,7 @@ def _guess(rating: Rating) -> tuple[float, float]:
     """Errors on the given ratings of always saying their median: what a model must beat."""
     given = rating.target.rank[rating.given]
     best = int(np.median(given))
-    return float(np.mean(given != np.bincount(given).argmax())), float(np.mean(np.abs(given - best)))
+    return float(np.mean(given != best)), float(np.mean(np.abs(given - best)))
 
 
 def _influences(rating: Rating, table: Table, h: NDArray[Any]) -> tuple[list[str], NDArray[Any], str]:
@@ -138,8 +138,8 @@ def _influences(rating: Rating, table: Table, h: NDArray[Any]) -> tuple[list[str
     features = encoder.get_feature_names_out()
     texts = [c["name"] for c in encoder.plan_ if c["role"] == "text"]
     forms = {}
-    for name in texts:
-        vectorizer = encoder.encoder_.named_transformers_[f"text {name}"]
+    for place, name in enumerate(texts):
+        vectorizer = encoder.encoder_.named_transformers_[f"text {place}"]
         forms[name] = vectorizer.surface_forms("" if c is None else str(c) for c in table[name][:5000])
     named = []
     for i in keep:

@@ -142,11 +142,15 @@ def projection(names: list[str], h: NDArray[Any], thresholds: NDArray[Any], rank
     for value in np.linspace(edges[0], edges[-1], 7)[1:-1]:
         x = left + (WIDTH - 2 * left) * (value - edges[0]) / (edges[-1] - edges[0])
         picture.text(x, bottom + 18, f"{value:.2g}", "middle", "small")
-    x = left
-    for k, name in enumerate(names[:8]):
-        picture.rect(x, bottom + 28, 10, 10, class_colour(k, len(names)))
-        picture.text(x + 14, bottom + 37, short(name, 8), kind="small")
-        x += 26 + 7 * min(len(name), 8)
+    x, y = left, bottom + 28
+    for k, name in enumerate(names):
+        wide = 26 + 7 * min(len(name), 8)
+        if x + wide > WIDTH - left:
+            x, y = left, y + 16
+        picture.rect(x, y, 10, 10, class_colour(k, len(names)))
+        picture.text(x + 14, y + 9, short(name, 8), kind="small")
+        x += wide
+    picture.height = y + 16
     picture.text(WIDTH - left, 12, "dashed: thresholds", "end", "small")
     return picture
 

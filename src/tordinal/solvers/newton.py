@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 
 FORCING = 0.1  # the linear system of a Newton step is solved to this share of the gradient, at least
 ROUNDING = 1e-12  # relative change of the objective that is noise
+MAX_IDLE = 3  # steps in a row that gain nothing
 ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve
 MAX_HALVINGS = 30
 REFINE_ROWS, REFINE_PRODUCTS, REFINED = 1024, 1000, 1e-9
@@ -72,7 +73,7 @@ class Newton:
         a, h, t = self._start(n, n_thresholds, warm)
         value = objective(loss, y, cost, h, a, t)
         limit = np.inf if max_iter < 0 else max_iter
-        products = 0
+        products = idle = 0
         while True:
             g = s * (h[:, None] - t)
             pull = C * s * loss.slope(g)  # derivative of each loss term with respect to h_i, and less that to t_k
@@ -101,7 +102,11 @@ class Newton:
                 # Where the decrease to be had is below rounding this is the solution; otherwise it is a failure.
                 violation = min(violation, tol) if abs(slope) <= ROUNDING * value else violation
                 break
+            idle = idle + 1 if value - new <= ROUNDING * value else 0
             a, h, t, value = a + step * v, h + step * z, t + step * tau, new
+            if idle >= MAX_IDLE:  # what the steps still gain is rounding: with a huge C the gradient never gets small
+                violation = min(violation, tol)
+                break
         a = a - a.mean()
         order = np.sort(t)  # never worse, see SMO._thresholds
         shift = float(self.gram.times(a).mean())  # back from the centred feature map

@@ -26,6 +26,7 @@ __all__ = ["TableEncoder", "find_columns"]
 
 USED = {"number": "scaled", "date": "scaled, as a day", "category": "one column per value", "text": "words, tf-idf"}
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
+MOSTLY = 0.05  # share of cells that may be no numbers in a column of numbers
 WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
 ID_NAME = re.compile(r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|[a-z]ID$", re.IGNORECASE)
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$")
@@ -126,7 +127,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             reasons = "; ".join(f"{c['name']}: {c['why']}" for c in self.plan_)
             raise TableError(f"no column is left to learn from ({reasons}). Name some with --columns or --text")
         parts: list[tuple[str, Any, Any]] = [
-            (f"text {n}", ReviewVectorizer(min_df=self._min_df(table)), n) for n in texts
+            (f"text {place}", ReviewVectorizer(min_df=self._min_df(table)), n) for place, n in enumerate(texts)
         ]
         if numbers:
             scale = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
@@ -243,19 +244,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
 
 def _text(cell: Any) -> str:
-    return "" if cell is None else str(cell)
+    return "" if is_missing(cell) else str(cell)
 
 
 def _kind(name: str, present: list[Any], distinct: int) -> tuple[str, str]:
     """Role and reason of a column by its cells."""
     unique = distinct == len(present) and distinct > 2
     values = [None if isinstance(c, bool) else number(c) for c in present]
-    if None not in values:
+    if values.count(None) <= MOSTLY * len(values):
         whole = [v for v in values if v is not None and v.is_integer()]
         steps = {b - a for a, b in itertools.pairwise(whole)}
         if unique and len(whole) == len(values) and (ID_NAME.search(name) or steps == {1.0}):
             return "left out", "identifier"
-        return "number", USED["number"]
+        odd = values.count(None)
+        return "number", USED["number"] + (f"; {odd} cells that are no numbers count as missing" if odd else "")
     if all(_day(c) is not None for c in present):
         return "date", USED["date"]
     words = sum(len(str(c).split()) for c in present) / len(present)

@@ -11,6 +11,7 @@ import io
 import json
 import math
 import os
+import re
 import sys
 import tempfile
 from collections.abc import Callable
@@ -24,6 +25,7 @@ FORMATS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
     ".pq": "parquet",
 }  # fmt: skip
+DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 KNOWN = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl) or Parquet (.parquet)"
 
 
@@ -69,6 +71,15 @@ class Table:
 
     def __getitem__(self, name: str) -> list[Any]:
         return self.columns[self.names.index(name)]
+
+    def features(self, target: str) -> dict[str, list[Any]]:
+        """All columns but the target. Where semicolons delimit cells a comma in a number is a decimal one."""
+        columns = {n: c for n, c in zip(self.names, self.columns, strict=True) if n != target}
+        if self.delimiter != ";":
+            return columns
+        return {
+            n: [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in cells] for n, cells in columns.items()
+        }
 
     def order(self, name: str) -> list[str] | None:
         """The order of an ordered categorical of Parquet, None for any other column."""
@@ -154,7 +165,8 @@ def _read_parquet(path: str, data: bytes) -> Table:
     import pyarrow.parquet as pq
 
     try:
-        arrow = pq.read_table(io.BytesIO(data))
+        # Threads of the reader may still run when a refused table ends the process, which then aborts.
+        arrow = pq.read_table(io.BytesIO(data), use_threads=False, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path} is not a Parquet file: {error}") from None
     return Table([str(n) for n in arrow.column_names], [c.to_pylist() for c in arrow.columns], "parquet", arrow=arrow)
@@ -167,8 +179,10 @@ def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table
         line = data[: data.index(b"\0")].count(b"\n") + 1
         raise TableError(f"{path} is not a text file: line {line} holds binary data. Use {KNOWN}")
     bom = data[:3] == b"\xef\xbb\xbf"
+    if bom and (encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
+        encoding = "utf-8"
     try:
-        text = data.decode(encoding or "utf-8-sig")
+        text = data.decode(encoding or "utf-8").removeprefix("\ufeff")
     except LookupError:
         raise TableError(f"--encoding {encoding}: no such encoding; try cp1252 or latin-1") from None
     except UnicodeDecodeError as error:
@@ -209,7 +223,9 @@ class _Lines:
 
 def _read_csv(path: str, text: str, kind: str) -> Table:
     """Read records with the csv module, which knows on which line each one ends."""
-    first = text[: text.find("\n")] if "\n" in text else text
+    first = re.sub(
+        r'"[^"]*"', "", next((line for line in text.splitlines() if line.strip()), "")
+    )  # without quoted names
     delimiter = "\t" if kind == "tsv" else ";" if ";" in first and "," not in first else ","
     csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)  # the default refuses 128 kB of text
     lines = _Lines(text)
@@ -313,7 +329,8 @@ def _cell(value: Any) -> str:
 
 def _write_jsonl(table: Table, added: dict[str, list[Any]], text: IO[str], kind: str) -> None:
     def encode(names: list[str], row: tuple[Any, ...]) -> str:
-        return json.dumps(dict(zip(names, row, strict=True)), ensure_ascii=False, default=str)
+        values = (None if isinstance(v, float) and not math.isfinite(v) else v for v in row)  # JSON has no NaN
+        return json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, default=str)
 
     if table.format == kind:
         for record, *row in zip(table.records, *added.values(), strict=True):
@@ -330,18 +347,25 @@ def _write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
 
     arrow = table.arrow
     if arrow is None:
-        try:
-            arrow = pa.table(dict(zip(table.names, table.columns, strict=True)))
-        except (pa.ArrowException, TypeError):  # cells of one column that have no common type
-            arrow = pa.table({n: [_cell(v) for v in c] for n, c in zip(table.names, table.columns, strict=True)})
+        arrow = pa.table({name: _arrow(cells) for name, cells in zip(table.names, table.columns, strict=True)})
     for name, values in added.items():
-        arrow = arrow.append_column(name, pa.array(values))
+        arrow = arrow.append_column(name, _arrow(values))
     pq.write_table(arrow, file)
 
 
 def _same_file(one: str, other: str) -> bool:
     """Whether two paths are links to one file."""
     return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
+
+
+def _arrow(values: list[Any]) -> Any:
+    """A column of Parquet; values that have no common type become text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError):
+        return pa.array([None if v is None else _cell(v) for v in values])
 
 
 class Outputs:
@@ -406,16 +430,17 @@ class Outputs:
             raise TableError(f"{path} could not be written: {what}. Nothing was changed") from None
 
     def commit(self) -> None:
-        """Move every output to where it belongs."""
+        """Move every output to where it belongs; what goes to standard output first, as that can still fail."""
+        if self._stdout.tell():
+            with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may leave
+                sys.stdout.buffer.write(self._stdout.getvalue())
+                sys.stdout.buffer.flush()
         umask = os.umask(0)
         os.umask(umask)
         for part, where in self._ready:
             os.chmod(part, where.stat().st_mode & 0o777 if where.exists() else 0o666 & ~umask)
             os.replace(part, where)
         self._ready.clear()
-        with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may leave
-            sys.stdout.buffer.write(self._stdout.getvalue())
-            sys.stdout.buffer.flush()
 
     def __exit__(self, *_: object) -> None:
         for part, _where in self._ready:

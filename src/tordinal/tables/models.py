@@ -10,6 +10,7 @@ import io
 import json
 import warnings
 import zipfile
+import zlib
 from pathlib import Path
 from typing import Any
 
@@ -98,7 +99,7 @@ def load_model(path: str) -> TableModel:
             members = {name: packed.read(name) for name in packed.namelist()}
         label = json.loads(members.pop(LABEL))
         layout, digest = int(label["layout"]), label["sha256"]
-    except (zipfile.BadZipFile, KeyError, ValueError, TypeError, NotImplementedError, RuntimeError) as error:
+    except (zipfile.BadZipFile, zlib.error, OSError, KeyError, ValueError, TypeError, RuntimeError, EOFError) as error:
         if isinstance(error, TableError):
             raise
         raise TableError(f"{path} is not a tordinal model; make one with tordinal label --model") from None

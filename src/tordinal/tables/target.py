@@ -89,17 +89,18 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
     (['1', '5'], [1, -1, 0, 1])
     """
     spelled = [c.strip() if isinstance(c, str) else c for c in cells]
+    order = None if order is None else [name.strip() for name in order]
     named = set(order or ())
-    given = [i for i, c in enumerate(spelled) if _spell(c) in named or not is_missing(c)]
+    given = [i for i, c in enumerate(spelled) if not is_missing(c) or (isinstance(c, str) and c in named)]
     notes = []
     words = Counter(c for i, c in enumerate(spelled) if isinstance(c, str) and c and is_missing(c) and c not in named)
     for word, count in sorted(words.items()):
         notes.append(f"{count} cells of {name} say {word!r}: taken as not rated")
     if not given:
         raise TableError(f"--target {name}: every cell is empty. Rate a few rows first, at least one of each class")
-    nested = next((c for c in spelled if isinstance(c, (dict, list))), None)
-    if nested is not None:
-        raise TableError(f"--target {name} holds {type(nested).__name__}s; ratings are numbers or text")
+    other = next((c for c in spelled if not isinstance(c, (str, bool, int, float)) and c is not None), None)
+    if other is not None:
+        raise TableError(f"--target {name} holds values of type {type(other).__name__}; ratings are numbers or text")
     counts = Counter(spelled[i] for i in given)
     if len(counts) > MANY and order is None:
         raise TableError(
@@ -136,7 +137,7 @@ def _spell(value: Any) -> str:
 
 def _by_name(name: str, counts: Counter[Any], order: list[str]) -> tuple[dict[Any, int], list[Any]]:
     """Ranks by an explicit order."""
-    if len(set(order)) < len(order) or len(order) < 2:
+    if len(set(order)) < len(order) or len(order) < 2 or "" in order:
         raise TableError(f"--order {','.join(order)}: name each rating once, at least two of them")
     groups: dict[Any, int] = {}
     classes: list[Any] = list(order)

@@ -1,0 +1,180 @@
+"""The cells of the study: which runs a figure needs, and how one is run."""
+
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib.metadata import version
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.datasets import (
+    fetch_abalone,
+    fetch_amazon_reviews,
+    fetch_bank,
+    fetch_california,
+    fetch_census,
+    make_ordinal_clusters,
+)
+from tordinal.experiments.methods import OURS, PAPER, choose_C, run_method
+from tordinal.kernels import Matrix
+from tordinal.metrics import mean_absolute_error, mean_zero_one_error
+from tordinal.text import ReviewVectorizer
+
+__all__ = ["BENCHMARK", "FIGURES", "SENTIMENT", "Cell", "cells_of", "run_cell"]
+
+BENCHMARK = ("abalone", "bank", "california", "census")
+SENTIMENT = ("books", "dvd", "electronics", "kitchen")
+LABELS = (100, 150, 200, 250, 300, 350, 400)
+MANY_LABELS = (100, 200, 400, 600, 800, 1000)  # Fig. 12, as far as 2,000 reviews allow
+STRENGTHS = tuple(round(0.1 * k, 1) for k in range(10))  # p of Algorithm 3
+C_SWEEP = tuple(10.0**k for k in range(-3, 4))  # Fig. 9
+HELD_FOR_LABELS = 400  # rows from which the labelled ones are drawn; all others are unlabelled
+# Figures that are two views of the same runs share a study.
+FIGURES = {
+    "fig5": "benchmark", "fig6": "benchmark", "fig7": "synthetic", "fig8": "synthetic", "fig9": "sensitivity",
+    "fig10": "sentiment", "fig11": "sentiment", "fig12": "swapping",
+}  # fmt: skip
+FETCH = {"abalone": fetch_abalone, "bank": fetch_bank, "california": fetch_california, "census": fetch_census}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One run: a method on one realisation of a data set.
+
+    Attributes
+    ----------
+    study : {"benchmark", "synthetic", "sensitivity", "sentiment", "swapping"}
+        What it belongs to.
+    dataset, method : str
+        What is run on what.
+    labels, seed : int
+        Labelled rows, and the realisation.
+    setting : float or None
+        p of Algorithm 3, or C1 of the sensitivity study.
+    """
+
+    study: str
+    dataset: str
+    method: str
+    labels: int
+    seed: int
+    setting: float | None = None
+
+    @property
+    def key(self) -> tuple[Any, ...]:
+        """What tells it apart in the table of results."""
+        return self.study, self.dataset, self.method, self.labels, self.seed, self.setting
+
+
+def cells_of(
+    figure: str,
+    *,
+    realizations: int = 20,
+    labels: tuple[int, ...] | None = None,
+    datasets: tuple[str, ...] | None = None,
+    ours: bool = False,
+) -> Iterator[Cell]:
+    """The runs that a figure needs, the first realisation of everything first.
+
+    Parameters
+    ----------
+    figure : str
+        One of `FIGURES`.
+    realizations : int
+        How many; the seeds are 0, 1, ...
+    labels, datasets : tuple or None
+        Restrict to these.
+    ours : bool
+        Whether to add the methods beyond the paper.
+
+    Yields
+    ------
+    cell : Cell
+        A run.
+
+    Examples
+    --------
+    >>> len(list(cells_of("fig10", realizations=1, labels=(100,))))
+    12
+    """
+    study = FIGURES[figure]
+    extra = OURS if ours and study != "sensitivity" else ()
+    for seed in range(realizations):
+        if study == "synthetic":
+            for p in STRENGTHS:
+                for method in ("TOR", *extra):
+                    yield Cell(study, "clusters", method, 200, seed, p)
+            continue
+        names = {"benchmark": BENCHMARK, "sensitivity": ("bank", "census")}.get(study, SENTIMENT)
+        for name in names:
+            if datasets is not None and name not in datasets:
+                continue
+            if study == "sensitivity":
+                for C in C_SWEEP:
+                    for method in ("RED-SVM", "TOR"):
+                        yield Cell(study, name, method, 400, seed, C)
+                continue
+            methods = {"benchmark": PAPER, "sentiment": ("RED-SVM", "M-TSVM", "TOR"), "swapping": ("TOR",)}[study]
+            for n in labels or (MANY_LABELS if study == "swapping" else LABELS):
+                for method in (*methods, *extra):
+                    yield Cell(study, name, method, n, seed)
+
+
+@lru_cache(maxsize=2)
+def load(name: str, data_home: str | None) -> tuple[Matrix, NDArray[np.int64]]:
+    """Features and ranks of a data set, prepared as in the paper."""
+    if name in FETCH:
+        return FETCH[name](data_home=data_home, return_X_y=True)
+    texts, stars = fetch_amazon_reviews(name, data_home=data_home, return_X_y=True)
+    return ReviewVectorizer().fit_transform(texts), stars
+
+
+def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
+    """Run one cell.
+
+    Parameters
+    ----------
+    cell : Cell
+        What to run.
+    data_home : str or None
+        Folder of the data sets.
+
+    Returns
+    -------
+    result : dict
+        A line for the table of results.
+    """
+    if cell.study == "synthetic":
+        X, y = make_ordinal_clusters(2500, p=float(cell.setting or 0.0), random_state=cell.seed)
+        kernel, pool = "linear", 200
+    else:
+        X, y = load(cell.dataset, data_home)
+        kernel = "perceptron" if cell.dataset in BENCHMARK else "linear"
+        pool = max(MANY_LABELS) if cell.study == "swapping" else HELD_FOR_LABELS
+    order = np.random.RandomState(cell.seed).permutation(len(y))
+    labeled, unlabeled = order[: cell.labels], order[max(pool, cell.labels) :]
+    if len(unlabeled) == 0 or len(labeled) < cell.labels:
+        raise ValueError(f"{cell.dataset} has {len(y)} rows, too few for {cell.labels} labels and rows to label")
+    start = time.perf_counter()
+    if cell.study == "sensitivity":
+        C = float(cell.setting or 1.0)
+    else:
+        C = choose_C(cell.method, kernel, X, y, labeled, unlabeled, cell.seed)
+    outcome = run_method(cell.method, C, kernel, X, y, labeled, unlabeled)
+    seconds = time.perf_counter() - start
+    truth = y[unlabeled]
+    result = {
+        **dict(zip(("study", "dataset", "method", "labels", "seed", "setting"), cell.key, strict=True)),
+        "C1": None if np.isnan(C) else C,
+        "zero_one": mean_zero_one_error(truth, outcome.labels),
+        "mae": mean_absolute_error(truth, outcome.labels),
+        "trainings": outcome.trainings, "swaps": outcome.swaps, "unlabeled": len(unlabeled),
+        "seconds": round(seconds, 3), "version": version("tordinal"),
+    }  # fmt: skip
+    if outcome.initial is not None:
+        result["initial_zero_one"] = mean_zero_one_error(truth, outcome.initial)
+        result["initial_mae"] = mean_absolute_error(truth, outcome.initial)
+    return result

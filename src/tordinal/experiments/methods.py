@@ -1,0 +1,149 @@
+"""The methods of the study, and how C1 is chosen for each (section V-A)."""
+
+import warnings
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.exceptions import ConvergenceWarning
+
+from tordinal.estimators import MTSVM, REDSVM, SVOR, TOR, TORCV
+from tordinal.kernels import Matrix
+from tordinal.metrics import mean_zero_one_error
+from tordinal.model_selection import deal_folds
+
+__all__ = ["C_GRID", "METHODS", "OURS", "PAPER", "Outcome", "choose_C", "run_method"]
+
+Labels = NDArray[np.int64]
+
+C_GRID = tuple(10.0**k for k in range(-3, 6))
+N_SPLITS = 5
+FIRST_FOLDS = 2  # folds after which hopeless values of C are dropped for transductive methods
+SURVIVORS = 3  # values of C that go through all folds
+CV_STEPS = 50_000  # steps of a training in cross-validation: a C that needs more on a few hundred rows is hopeless
+CV_UNLABELED = 300  # unlabelled rows that a fold of a transductive method uses at most
+
+METHODS: dict[str, Any] = {
+    "SVOR-EXC": lambda C, kernel: SVOR(C=C, kernel=kernel, constraints="explicit"),
+    "SVOR-IMC": lambda C, kernel: SVOR(C=C, kernel=kernel, constraints="implicit"),
+    "RED-SVM": lambda C, kernel: REDSVM(C=C, kernel=kernel),
+    "M-TSVM": lambda C, kernel: MTSVM(C=C, kernel=kernel),
+    "TOR": lambda C, kernel: TOR(C=C, kernel=kernel),
+    "TOR, optimal swaps": lambda C, kernel: TOR(C=C, kernel=kernel, swaps="optimal"),
+    "TORCV": lambda C, kernel: TORCV(kernel=kernel),
+}
+PAPER = ("SVOR-EXC", "SVOR-IMC", "RED-SVM", "M-TSVM", "TOR")
+OURS = ("TOR, optimal swaps", "TORCV")
+TRANSDUCTIVE = ("M-TSVM", "TOR", "TOR, optimal swaps", "TORCV")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a method said about the unlabelled rows.
+
+    Attributes
+    ----------
+    labels : ndarray
+        Their labels.
+    initial : ndarray or None
+        The labels of TOR's initialisation (Algorithm 2), before any swap.
+    trainings, swaps : int
+        SVM trainings, and pairs of labels exchanged.
+    """
+
+    labels: Labels
+    initial: Labels | None
+    trainings: int
+    swaps: int
+
+
+def run_method(
+    name: str, C: float, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, max_iter: int = -1
+) -> Outcome:
+    """Label some rows with a method that knows the labels of others.
+
+    Parameters
+    ----------
+    name : str
+        One of `METHODS`.
+    C : float
+        C1.
+    kernel : str
+        Kernel.
+    X : matrix
+        All rows.
+    y : ndarray
+        All labels; those of unlabelled rows are not looked at.
+    labeled, unlabeled : ndarray
+        Rows.
+    max_iter : int
+        Solver steps of a training at most.
+
+    Returns
+    -------
+    outcome : Outcome
+        Labels of the unlabelled rows, and what it took.
+    """
+    model = METHODS[name](C, kernel).set_params(max_iter=max_iter)
+    if name not in TRANSDUCTIVE:
+        model.fit(X[labeled], y[labeled])
+        return Outcome(model.predict(X[unlabeled]), None, 1, 0)
+    rows = np.concatenate([labeled, unlabeled])
+    hidden = np.concatenate([y[labeled], np.full(len(unlabeled), -1)])
+    model.fit(X[rows], hidden)
+    n = len(labeled)
+    histories = model.histories_ if name == "M-TSVM" else [getattr(model, "history_", [])]
+    initial = model.initial_labels_[n:] if name.startswith("TOR") and name != "TORCV" else None
+    return Outcome(
+        model.transduction_[n:], initial, sum(map(len, histories)),
+        int(sum(record["swaps"] for history in histories for record in history)),
+    )  # fmt: skip
+
+
+def choose_C(name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int) -> float:
+    """C1 by five-fold cross-validation on the labelled rows: the least zero-one error, near the smallest C in a tie.
+
+    Transductive methods keep the held-out rows among the unlabelled ones, of which a fold uses at most `CV_UNLABELED`, and
+    after two folds only the three best values go on.
+
+    Parameters
+    ----------
+    name, kernel, X, y, labeled, unlabeled
+        As in `run_method`.
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    C : float
+        One of `C_GRID`.
+    """
+    if name == "TORCV":  # chooses by itself
+        return float("nan")
+    rng = np.random.RandomState(seed)
+    classes = np.unique(y[labeled], return_inverse=True)[1]
+    fold = deal_folds(classes, N_SPLITS, rng)
+    others = rng.permutation(unlabeled)[:CV_UNLABELED] if name in TRANSDUCTIVE else unlabeled[:0]
+    errors: dict[float, list[float]] = {C: [] for C in C_GRID}
+
+    def test(C: float, k: int) -> None:
+        held = labeled[fold == k]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", ConvergenceWarning)
+            outcome = run_method(
+                name, C, kernel, X, y, labeled[fold != k], np.concatenate([held, others]), max_iter=CV_STEPS
+            )
+        errors[C].append(mean_zero_one_error(y[held], outcome.labels[: len(held)]))
+
+    first = FIRST_FOLDS if name in TRANSDUCTIVE else N_SPLITS
+    for C in C_GRID:
+        for k in range(first):
+            test(C, k)
+    best = sorted(C_GRID, key=lambda C: (np.mean(errors[C]), C))
+    if first < N_SPLITS:
+        best = best[:SURVIVORS]
+        for C in best:
+            for k in range(first, N_SPLITS):
+                test(C, k)
+    return min(best, key=lambda C: (np.mean(errors[C]), C))
