@@ -48,14 +48,14 @@ class Outcome:
         Their labels.
     initial : ndarray or None
         The labels of TOR's initialisation (Algorithm 2), before any swap.
-    trainings, swaps : int
-        SVM trainings, and pairs of labels exchanged.
+    trainings, swaps : int or None
+        SVM trainings, and pairs of labels exchanged; None where many models were trained (`TORCV`).
     """
 
     labels: Labels
     initial: Labels | None
-    trainings: int
-    swaps: int
+    trainings: int | None
+    swaps: int | None
 
 
 def run_method(
@@ -93,12 +93,13 @@ def run_method(
     hidden = np.concatenate([y[labeled], np.full(len(unlabeled), -1)])
     model.fit(X[rows], hidden)
     n = len(labeled)
-    histories = model.histories_ if name == "M-TSVM" else [getattr(model, "history_", [])]
-    initial = model.initial_labels_[n:] if name.startswith("TOR") and name != "TORCV" else None
-    return Outcome(
-        model.transduction_[n:], initial, sum(map(len, histories)),
-        int(sum(record["swaps"] for history in histories for record in history)),
-    )  # fmt: skip
+    labels = model.transduction_[n:]
+    if name == "TORCV":
+        return Outcome(labels, None, None, None)
+    histories = model.histories_ if name == "M-TSVM" else [model.history_]
+    initial = None if name == "M-TSVM" else model.initial_labels_[n:]
+    swaps = sum(record["swaps"] for history in histories for record in history)
+    return Outcome(labels, initial, sum(map(len, histories)), int(swaps))
 
 
 def choose_C(name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int) -> float:
