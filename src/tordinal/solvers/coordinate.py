@@ -15,9 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.losses import Loss
-from tordinal.reduction import Ranks, signs
+from tordinal.reduction import Ranks
 from tordinal.solvers.rows import SparseRows
-from tordinal.solvers.solution import Solution, thresholds_and_losses
+from tordinal.solvers.solution import Solution, boxes, growth, thresholds_and_losses, turned
 from tordinal.threads import in_blocks
 
 __all__ = ["CoordinateDescent"]
@@ -103,20 +103,16 @@ class CoordinateDescent:
         """
         if warm is None or warm.beta is None:
             return np.zeros((len(y), m))
-        ratio = np.divide(cost, warm.cost, out=np.zeros_like(cost), where=warm.cost > 0)
-        beta = warm.beta * ratio[:, None]
-        for k in range(m):
-            beta[(y > k) != (warm.y > k), k] *= -1.0
-        return beta
+        return turned(warm.beta * growth(warm.cost, cost)[:, None], warm.y, y)
 
     def _violation(self, y: Ranks, cost: Array, beta: Array, w: Array, t: Array) -> float:
         """Largest violation over all rows."""
-        h, (low, high) = self.X.dot(w), self.box
+        h = self.X.dot(w)
 
         def block(p: slice) -> float:
-            s, C = signs(y[p], len(t)), cost[p, None]
+            C = np.broadcast_to(cost[p, None], (len(h[p]), len(t)))
+            lower, upper, s = boxes(self.box, y[p], C)
             G, b = h[p, None] - t - s, beta[p]
-            lower, upper = np.where(s > 0, low * C, -high * C), np.where(s > 0, high * C, -low * C)
             projected = np.where(b <= lower, np.minimum(G, 0.0), np.where(b >= upper, np.maximum(G, 0.0), G))
             return float(np.abs(projected * (C > 0)).max())
 

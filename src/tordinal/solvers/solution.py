@@ -59,6 +59,25 @@ def beside(y: Ranks, n_thresholds: int) -> NDArray[np.bool_]:
     return (k == rank) | (k == rank - 1)
 
 
+def boxes(box: tuple[float, float], y: Ranks, C: Array) -> tuple[Array, Array, Array]:
+    """The box of every dual variable, [0, C] or [-C, 0] by its sign for the hinge; and the signs."""
+    s = signs(y, C.shape[1])
+    low, high = box[0] * C, box[1] * C
+    return np.where(s > 0, low, -high), np.where(s > 0, high, -low), s
+
+
+def growth(before: Array, now: Array) -> Array:
+    """By how much each cost has grown; 0 where it was 0."""
+    return np.divide(now, before, out=np.zeros_like(now), where=before > 0)
+
+
+def turned(beta: Array, before: Ranks, now: Ranks) -> Array:
+    """Dual variables of rows whose ranks have changed, in place: negated at the thresholds that a row has passed."""
+    for k in range(beta.shape[1]):
+        beta[(before > k) != (now > k), k] *= -1.0
+    return beta
+
+
 def objective(loss: Loss, y: Ranks, cost: Array, h: Array, a: Array, t: Array, coupling: str = "reduction") -> float:
     """Equation 4: 1/2 |w|^2 + 1/2 R(t) + sum_i C_i sum_k loss(s_ik (h_i - t_k)).
 
