@@ -306,7 +306,7 @@ class Gram:
 
     def _fill(self) -> None:
         """Compute the upper triangle block by block on all cores, and mirror it."""
-        pieces = list(blocks(len(self)))
+        pieces = list(blocks(len(self), BLOCK))
         whole = self.kernel.name == "precomputed"
 
         def fill(p: slice, q: slice) -> None:

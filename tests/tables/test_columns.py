@@ -6,7 +6,7 @@ import scipy.sparse as sp
 
 from tordinal.datasets import make_reviews
 from tordinal.tables.columns import TableEncoder
-from tordinal.tables.files import TableError
+from tordinal.tables.values import TableError
 
 N = 60
 TEXTS, _ = make_reviews(N, random_state=0)

@@ -1,12 +1,12 @@
 import io
 import json
-import os
 
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tordinal.tables.files import Outputs, TableError, read_table, write_table
+from tordinal.tables.files import read_table, write_table
+from tordinal.tables.values import TableError
 
 
 def written(table, added, kind):
@@ -98,47 +98,6 @@ def test_other_encodings_are_read_and_written(tmp_path):
     assert written(table, {"c": ["ü"]}, "csv") == "a,b,c\n1,café,ü\n".encode("cp1252")
     with pytest.raises(TableError, match="no such encoding"):
         read_table(str(tmp_path / "t.csv"), "klingon")
-
-
-def test_outputs_appear_together_or_not_at_all(tmp_path):
-    (tmp_path / "one").write_text("before")
-    one, two = str(tmp_path / "one"), str(tmp_path / "two")
-    with Outputs({}, {"--out": one, "--report": two}) as outputs:
-        outputs.write(one, lambda file: file.write(b"after"))  # and no commit
-    assert (tmp_path / "one").read_text() == "before"
-    assert os.listdir(tmp_path) == ["one"]
-    with Outputs({}, {"--out": one, "--report": two}) as outputs:
-        outputs.write(one, lambda file: file.write(b"after"))
-        outputs.write(two, lambda file: file.write(b"new"))
-        assert (tmp_path / "one").read_text() == "before"
-        outputs.commit()
-    assert (tmp_path / "one").read_text() == "after"
-    assert sorted(os.listdir(tmp_path)) == ["one", "two"]
-
-
-def test_a_full_disk_leaves_everything_as_it_was(tmp_path):
-    (tmp_path / "out.csv").write_text("before")
-
-    def fail(file):
-        file.write(b"half")
-        raise OSError(28, "No space left on device")
-
-    path = str(tmp_path / "out.csv")
-    with pytest.raises(TableError, match="disk is full"), Outputs({}, {"--out": path}) as outputs:
-        outputs.write(path, fail)
-    assert (tmp_path / "out.csv").read_text() == "before"
-    assert os.listdir(tmp_path) == ["out.csv"]
-
-
-def test_links_to_an_input_are_seen(tmp_path):
-    (tmp_path / "in.csv").write_text("a\n1\n")
-    (tmp_path / "soft.csv").symlink_to(tmp_path / "in.csv")
-    os.link(tmp_path / "in.csv", tmp_path / "hard.csv")
-    for name in ("in.csv", "soft.csv", "hard.csv"):
-        with pytest.raises(TableError, match="same file"):
-            Outputs({"FILE": str(tmp_path / "in.csv")}, {"--out": str(tmp_path / name)})
-    with pytest.raises(TableError, match="same file"):
-        Outputs({}, {"--out": str(tmp_path / "x"), "--report": str(tmp_path / "x")})
 
 
 def test_a_byte_order_mark_is_written_once_whatever_the_encoding_is_called(tmp_path):

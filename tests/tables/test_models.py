@@ -11,10 +11,10 @@ import skops.io
 from tordinal.datasets import make_reviews
 from tordinal.tables import models
 from tordinal.tables.columns import TableEncoder
-from tordinal.tables.files import TableError
 from tordinal.tables.models import dump_model, load_model
 from tordinal.tables.rating import Settings, rate
 from tordinal.tables.target import read_target
+from tordinal.tables.values import TableError
 
 TEXTS, STARS = make_reviews(120, random_state=0)
 TABLE = {"review": TEXTS, "n": [str(i % 7) for i in range(120)]}

@@ -2,8 +2,8 @@ from decimal import Decimal
 
 import pytest
 
-from tordinal.tables.files import TableError
 from tordinal.tables.target import read_target
+from tordinal.tables.values import TableError
 
 
 def test_numbers_are_ordered_by_value_and_keep_their_spelling():

@@ -11,12 +11,14 @@ from rich.console import Console
 from rich.text import Text
 
 from tordinal.cli.session import Teller, console_for, finishing, grid
-from tordinal.report.page import render_report, visible
+from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder, find_columns
-from tordinal.tables.files import Outputs, TableError, format_of, read_table, write_table
+from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import dump_model
+from tordinal.tables.outputs import Outputs
 from tordinal.tables.rating import Rating, Settings, rate
 from tordinal.tables.target import read_target
+from tordinal.tables.values import TableError, visible
 
 __all__ = ["Job", "run_label"]
 

@@ -10,10 +10,10 @@ from rich.text import Text
 from tordinal.cli.label import rating_columns
 from tordinal.cli.session import Teller, console_for, finishing, grid
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
-from tordinal.report.page import visible
-from tordinal.tables.files import Outputs, TableError, format_of, read_table, write_table
+from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import load_model
-from tordinal.tables.target import is_missing, number
+from tordinal.tables.outputs import Outputs
+from tordinal.tables.values import TableError, is_missing, number, visible
 
 __all__ = ["run_inspect", "run_predict"]
 

@@ -13,6 +13,8 @@ from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeEl
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tordinal.tables.values import visible
+
 __all__ = ["Teller", "console_for", "finishing", "grid", "refusing"]
 
 _interrupted = False
@@ -52,8 +54,6 @@ def finishing() -> None:
 
 
 def _refuse(message: str) -> None:
-    from tordinal.report.page import visible
-
     Console(stderr=True, soft_wrap=True).print(
         Text("Error: ", style="bold red") + Text(visible(message), style="default")
     )

@@ -3,6 +3,7 @@
 import gzip
 import os
 from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -90,12 +91,12 @@ def fetch_abalone(
     >>> data.data.shape, data.rank_sizes  # doctest: +SKIP
     ((4177, 10), [839, 568, 689, 1121, 960])
     """
-    return _fetch(
+    which = BenchmarkSet(
         "Abalone", ["abalone/abalone.data"], ABALONE, _read_abalone, "rings",
         "Physical measurements of abalone; the target is the number of rings, which tells the age. The sex (male, female, "
         "infant) is coded as three columns of 0 and 1.",
-        data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame,
     )  # fmt: skip
+    return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
 def fetch_bank(
@@ -125,12 +126,12 @@ def fetch_bank(
     >>> fetch_bank(data_home="shared/data").data.shape  # doctest: +SKIP
     (8192, 32)
     """
-    return _fetch(
+    which = BenchmarkSet(
         "Bank", ["bank/bank32nh.data", "bank/bank32nh.test"], BANK, _read_bank, "rej",
         "A simulation of queues in banks; the target is the share of customers turned away. A fifth of the targets is "
         "exactly 0.",
-        data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame,
     )  # fmt: skip
+    return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
 def fetch_california(
@@ -160,11 +161,11 @@ def fetch_california(
     >>> fetch_california(data_home="shared/data").data.shape  # doctest: +SKIP
     (20640, 8)
     """
-    return _fetch(
+    which = BenchmarkSet(
         "California", ["california/cal_housing.data"], CALIFORNIA, _read_california, "medianHouseValue",
         "Blocks of the census of 1990 in California; the target is the median value of a house, capped at 500,001.",
-        data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame,
     )  # fmt: skip
+    return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
 def fetch_census(
@@ -194,20 +195,27 @@ def fetch_census(
     >>> fetch_census(data_home="shared/data").data.shape  # doctest: +SKIP
     (22784, 16)
     """
-    return _fetch(
+    which = BenchmarkSet(
         "Census", ["census/574_house_16H.tsv.gz"], CENSUS, _read_census, "price",
         "Regions of the census of 1990 in the United States; the target is the median price of a house.",
-        data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame,
     )  # fmt: skip
+    return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
+
+
+@dataclass(frozen=True)
+class BenchmarkSet:
+    """A set: its name, files and where they come from, how they are read, the name of the target, and what it is about."""
+
+    name: str
+    files: list[str]
+    source: Source
+    read: Callable[[list[Path]], tuple[Values, Values, list[str]]]
+    target: str
+    about: str
 
 
 def _fetch(
-    name: str,
-    files: list[str],
-    source: Source,
-    read: Callable[[list[Path]], tuple[Values, Values, list[str]]],
-    target_name: str,
-    about: str,
+    which: BenchmarkSet,
     data_home: Any,
     n_ranks: int,
     standardize: bool,
@@ -217,28 +225,29 @@ def _fetch(
 ) -> Any:
     """Find the files, read them, rank the target, and wrap all in a Bunch."""
     home = data_folder(data_home)
-    paths = [locate(file, home, source, download_if_missing=download_if_missing) for file in files]
-    X, values, names = read(paths)
+    paths = [locate(file, home, which.source, download_if_missing=download_if_missing) for file in which.files]
+    X, values, names = which.read(paths)
     if standardize:
         X = (X - X.mean(axis=0)) / X.std(axis=0)
     rank = quantize(values, n_ranks)
     sizes = np.bincount(rank)[1:].tolist()
     description = (
-        f"{name}: {about}\n\n{len(rank):,} rows, {X.shape[1]} features{', standardised' if standardize else ''}. The target "
-        f"{target_name!r} is cut into {n_ranks} ranks of equal frequency without splitting ties; they have {sizes} rows.\n"
-        f"Source: {source.url}\n"
+        f"{which.name}: {which.about}\n\n{len(rank):,} rows, {X.shape[1]} features{', standardised' if standardize else ''}. "
+        f"The target {which.target!r} is cut into {n_ranks} ranks of equal frequency without splitting ties; they have "
+        f"{sizes} rows.\n"
+        f"Source: {which.source.url}\n"
     )
     data: Any = X
     target: Any = rank
     frame = None
     if as_frame:
         data = pd.DataFrame(X, columns=names)
-        target = pd.Series(rank, name=target_name)
-        frame = data.assign(**{target_name: target})
+        target = pd.Series(rank, name=which.target)
+        frame = data.assign(**{which.target: target})
     if return_X_y:
         return data, target
     return Bunch(
-        data=data, target=target, target_values=values, feature_names=names, target_names=[target_name],
+        data=data, target=target, target_values=values, feature_names=names, target_names=[which.target],
         rank_sizes=sizes, frame=frame, DESCR=description,
     )  # fmt: skip
 

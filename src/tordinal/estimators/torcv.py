@@ -269,7 +269,7 @@ class TORCV(KernelClassifier):
         y : ndarray of shape (n_samples,)
             Labels from `classes_`.
         """
-        found = self._predict_ranks(X)
+        found = self._ranks(self._project_members(X))
         return self.classes_[found]
 
     def predict_proba(self, X: ArrayLike) -> Array:
@@ -285,17 +285,23 @@ class TORCV(KernelClassifier):
         p : ndarray of shape (n_samples, n_classes)
             Probabilities in the order of `classes_`; rows sum to 1.
         """
-        predicted = self._predict_ranks(X)
+        projections = self._project_members(X)
         members = [
-            calibration.probabilities(self._project_member(model, X)[:, None] - model.thresholds_)
-            for model, calibration in zip(self.estimators_, self._calibrations, strict=True)
+            calibration.probabilities(h[:, None] - model.thresholds_)
+            for h, model, calibration in zip(projections, self.estimators_, self._calibrations, strict=True)
         ]
-        return agree_with(np.average(members, axis=0, weights=votes(len(members))), predicted)
+        return agree_with(np.average(members, axis=0, weights=votes(len(members))), self._ranks(projections))
 
-    def _predict_ranks(self, X: ArrayLike) -> Ranks:
+    def _project_members(self, X: ArrayLike) -> list[Array]:
+        """Projections by each member of the committee."""
         check_is_fitted(self)
         X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return median_ranks([ranks(self._project_member(model, X), model.thresholds_) for model in self.estimators_])
+        return [self._project_member(model, X) for model in self.estimators_]
+
+    def _ranks(self, projections: list[Array]) -> Ranks:
+        return median_ranks(
+            [ranks(h, model.thresholds_) for h, model in zip(projections, self.estimators_, strict=True)]
+        )
 
     def _project_member(self, model: Any, X: Any) -> Array:
         """Projections by a member; of a Gram matrix a supervised one knows only the columns of its labelled rows."""

@@ -1,6 +1,5 @@
 """Running the study: what is missing in the table, in parallel, each result on disk as soon as it is known."""
 
-import os
 from collections.abc import Callable, Iterable
 from pathlib import Path
 from typing import Any
@@ -63,14 +62,8 @@ def run_study(
     table = ResultTable(out / "results.jsonl")
     todo = missing_cells(cells, table)
     run = Parallel(n_jobs=jobs, return_as="generator_unordered")
-    for done, result in enumerate(run(delayed(_run)(cell, data_home, jobs) for cell in todo), start=1):
+    for done, result in enumerate(run(delayed(run_cell)(cell, data_home) for cell in todo), start=1):
         table.append(result)
         if on_result is not None:
             on_result(done, len(todo), result)
     return len(todo)
-
-
-def _run(cell: Cell, data_home: str | None, jobs: int) -> dict[str, Any]:
-    if jobs != 1:
-        os.environ["OMP_NUM_THREADS"] = "1"  # one core each
-    return run_cell(cell, data_home)

@@ -1,6 +1,5 @@
 """The page: what is said in the report, and the template that says it."""
 
-import unicodedata
 from importlib.resources import files
 from typing import Any
 
@@ -13,36 +12,15 @@ from tordinal.kernels import Matrix
 from tordinal.report import pictures
 from tordinal.tables.files import Table
 from tordinal.tables.rating import Rating
+from tordinal.tables.values import visible
 
-__all__ = ["render_report", "visible"]
+__all__ = ["render_report"]
 
 EXAMPLES = 3  # rows shown per class
 NEXT = 10  # rows suggested for labelling
 CANDIDATES = 200  # least certain rows among which those are chosen
 LONGEST = 280  # characters of a cell that are shown
 SHOWN_COLUMNS = 4  # columns of a row that are shown
-
-
-def visible(text: str) -> str:
-    r"""A text with control characters and marks of direction made visible, so that it cannot disturb what is around it.
-
-    Examples
-    --------
-    >>> visible("a\x1b[2Jb\u202ec")
-    'a␛[2Jb[U+202E]c'
-    """
-    found = []
-    for c in text:
-        kind = unicodedata.category(c)
-        if c in "\n\t":
-            found.append(" ")
-        elif kind == "Cc":
-            found.append(chr(0x2400 + ord(c)) if ord(c) < 0x20 else "␡" if ord(c) == 0x7F else f"[U+{ord(c):04X}]")
-        elif kind in ("Cf", "Cs", "Zl", "Zp") and c not in "\u00ad\u200c\u200d":
-            found.append(f"[U+{ord(c):04X}]")
-        else:
-            found.append(c)
-    return "".join(found)
 
 
 def render_report(rating: Rating, table: Table, source: str, result: str) -> str:

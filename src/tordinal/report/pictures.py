@@ -4,7 +4,6 @@ Colours are CSS variables of the page, so that a picture follows light, dark and
 """
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -43,11 +42,6 @@ class Picture:
         """A line of a CSS class."""
         shape = Markup('<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" class="{}"/>')
         self.shapes.append(shape.format(x1, y1, x2, y2, kind))
-
-    def path(self, points: Sequence[tuple[float, float]], kind: str) -> None:
-        """A polyline of a CSS class."""
-        d = " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
-        self.shapes.append(Markup('<polyline points="{}" class="{}"/>').format(d, kind))
 
     def text(self, x: float, y: float, content: str, anchor: str = "start", kind: str = "") -> None:
         """A text."""

@@ -140,8 +140,8 @@ class SMO:
             # A coupling with several pairs of thresholds turns to the next one when this one is no longer the worst.
             goal = tol if self.coupling == "reduction" else max(tol, 0.5 * violation)
             if near and self._find_part(view):
-                taken, work = self._run_part(at, raised, lowered, goal, chunk, limit - steps)
-                since_direct += work
+                taken, worth = self._run_part(at, raised, lowered, goal, chunk, limit - steps)
+                since_direct += worth
             else:
                 taken, missing = self._run(at, self.gram, raised, lowered, goal, int(min(chunk, limit - steps)))
                 since_direct += taken

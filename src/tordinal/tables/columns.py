@@ -18,8 +18,7 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal.kernels import Matrix
-from tordinal.tables.files import TableError
-from tordinal.tables.target import is_missing, number
+from tordinal.tables.values import TableError, is_missing, number
 from tordinal.text import ReviewVectorizer
 
 __all__ = ["TableEncoder", "find_columns"]

@@ -1,25 +1,22 @@
 """Tables in files: CSV, TSV, JSON lines and Parquet, read with every cell as it is and written with columns added.
 
 What is read is kept as it was written: a row of a CSV or JSON-lines file goes out byte for byte, with cells added at
-its end. Nothing is written in place. Outputs are collected beside their destinations and moved there together.
+its end.
 """
 
-import contextlib
 import csv
-import errno
 import io
 import json
 import math
-import os
 import re
 import sys
-import tempfile
-from collections.abc import Callable
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import IO, Any
 
-__all__ = ["Outputs", "Table", "TableError", "read_table", "write_table"]
+from tordinal.tables.values import TableError
+
+__all__ = ["Table", "read_table", "write_table"]
 
 FORMATS = {
     ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
@@ -27,10 +24,6 @@ FORMATS = {
 }  # fmt: skip
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 KNOWN = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl) or Parquet (.parquet)"
-
-
-class TableError(ValueError):
-    """Something is wrong with a file or an option; the message says what and how to mend it."""
 
 
 @dataclass
@@ -353,11 +346,6 @@ def _write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
     pq.write_table(arrow, file)
 
 
-def _same_file(one: str, other: str) -> bool:
-    """Whether two paths are links to one file."""
-    return os.path.exists(one) and os.path.exists(other) and os.path.samefile(one, other)
-
-
 def _arrow(values: list[Any]) -> Any:
     """A column of Parquet; values that have no common type become text."""
     import pyarrow as pa
@@ -366,83 +354,3 @@ def _arrow(values: list[Any]) -> Any:
         return pa.array(values)
     except (pa.ArrowException, TypeError):
         return pa.array([None if v is None else _cell(v) for v in values])
-
-
-class Outputs:
-    """The files that a command writes: all of them or none.
-
-    Each is written beside its destination and flushed to disk. `commit` moves them into place; leaving the context
-    without it, for an error or an interrupt, removes them and whatever stood there before is untouched.
-
-    Parameters
-    ----------
-    inputs : dict of str to str
-        Paths that must not be overwritten, by what they are.
-    outputs : dict of str to str
-        Destinations by what they are. ``-`` is standard output.
-
-    Raises
-    ------
-    TableError
-        If a destination cannot be written, is an input or is named twice.
-    """
-
-    def __init__(self, inputs: dict[str, str], outputs: dict[str, str]):
-        self._ready: list[tuple[Path, Path]] = []
-        self._stdout = io.BytesIO()
-        taken = {os.path.realpath(path): f"{name} {path}" for name, path in inputs.items() if path != "-"}
-        for name, path in outputs.items():
-            if path == "-":
-                continue
-            where = os.path.realpath(path)
-            same = next((other for other in taken if other == where or _same_file(other, where)), None)
-            if same is not None:
-                raise TableError(f"{name} {path} is the same file as {taken[same]}; choose another name")
-            taken[where] = f"{name} {path}"
-            folder = os.path.dirname(where)
-            if os.path.isdir(where):
-                raise TableError(f"{name} {path} is a directory; name a file")
-            if os.path.exists(where) and not os.path.isfile(where):
-                raise TableError(f"{name} {path} is a device or a pipe; use - for standard output")
-            if not os.path.isdir(folder):
-                raise TableError(f"{name} {path}: there is no folder {folder}; create it first")
-            if not os.access(folder, os.W_OK) or (os.path.exists(where) and not os.access(where, os.W_OK)):
-                raise TableError(f"{name} {path} cannot be written: permission denied")
-
-    def __enter__(self) -> "Outputs":
-        return self
-
-    def write(self, path: str, produce: Callable[[IO[bytes]], object]) -> None:
-        """Produce one output, in memory for standard output, beside its destination otherwise."""
-        if path == "-":
-            produce(self._stdout)
-            return
-        where = Path(os.path.realpath(path))
-        try:
-            handle, name = tempfile.mkstemp(prefix=f".{where.name}.", suffix=".part", dir=where.parent)
-            self._ready.append((Path(name), where))
-            with os.fdopen(handle, "wb") as file:
-                produce(file)
-                file.flush()
-                os.fsync(file.fileno())
-        except OSError as error:
-            what = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or str(error)
-            raise TableError(f"{path} could not be written: {what}. Nothing was changed") from None
-
-    def commit(self) -> None:
-        """Move every output to where it belongs; what goes to standard output first, as that can still fail."""
-        if self._stdout.tell():
-            with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may leave
-                sys.stdout.buffer.write(self._stdout.getvalue())
-                sys.stdout.buffer.flush()
-        umask = os.umask(0)
-        os.umask(umask)
-        for part, where in self._ready:
-            os.chmod(part, where.stat().st_mode & 0o777 if where.exists() else 0o666 & ~umask)
-            os.replace(part, where)
-        self._ready.clear()
-
-    def __exit__(self, *_: object) -> None:
-        for part, _where in self._ready:
-            with contextlib.suppress(OSError):
-                part.unlink()

@@ -16,8 +16,8 @@ from typing import Any
 
 from tordinal.estimators import REDSVM, TOR, TORCV
 from tordinal.tables.columns import TableEncoder
-from tordinal.tables.files import TableError
 from tordinal.tables.rating import TableModel
+from tordinal.tables.values import TableError
 
 __all__ = ["dump_model", "load_model"]
 

@@ -77,9 +77,9 @@ class TableModel:
             Its probability.
         """
         X = self.encoder.transform(table)
-        rank = self.estimator.predict(X)
         p = self.estimator.predict_proba(X)
-        return [self.classes[k] for k in rank], p[np.arange(len(rank)), rank]
+        rank = p.argmax(axis=1)  # probabilities agree with predictions
+        return [self.classes[k] for k in rank], p.max(axis=1)
 
 
 @dataclass

@@ -1,6 +1,5 @@
 """The target column: which cells are ratings, in which order, and which are to be rated."""
 
-import math
 import re
 from collections import Counter
 from dataclasses import dataclass
@@ -10,11 +9,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.reduction import UNLABELED
-from tordinal.tables.files import TableError
+from tordinal.tables.values import TableError, is_missing, number
 
-__all__ = ["Target", "number", "read_target"]
+__all__ = ["Target", "read_target"]
 
-MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}  # cells that stand for no value, in lower case
 MANY = 30  # classes beyond which a target is a quantity
 LEADING_NUMBER = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)(?![\w.,])")
 
@@ -39,24 +37,6 @@ class Target:
     classes: list[Any]
     rank: NDArray[np.int64]
     notes: list[str]
-
-
-def is_missing(value: Any) -> bool:
-    """Whether a cell holds nothing."""
-    if isinstance(value, str):
-        return value.strip().lower() in MISSING
-    return value is None or (isinstance(value, float) and math.isnan(value))
-
-
-def number(value: Any) -> float | None:
-    """A cell as a finite number, or None."""
-    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number, nobody else does
-        return None
-    try:
-        found = float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    return found if math.isfinite(found) else None
 
 
 def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:

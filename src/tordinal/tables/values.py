@@ -1,0 +1,53 @@
+"""Single values: what a cell holds, how a text is shown safely, and the error that says what is wrong with one."""
+
+import math
+import unicodedata
+from typing import Any
+
+__all__ = ["TableError", "is_missing", "number", "visible"]
+
+MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}  # cells that stand for no value, in lower case
+
+
+class TableError(ValueError):
+    """Something is wrong with a file or an option; the message says what and how to mend it."""
+
+
+def is_missing(value: Any) -> bool:
+    """Whether a cell holds nothing."""
+    if isinstance(value, str):
+        return value.strip().lower() in MISSING
+    return value is None or (isinstance(value, float) and math.isnan(value))
+
+
+def number(value: Any) -> float | None:
+    """A cell as a finite number, or None."""
+    if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number, nobody else does
+        return None
+    try:
+        found = float(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    return found if math.isfinite(found) else None
+
+
+def visible(text: str) -> str:
+    r"""A text with control characters and marks of direction made visible, so that it cannot disturb what is around it.
+
+    Examples
+    --------
+    >>> visible("a\x1b[2Jb\u202ec")
+    'a␛[2Jb[U+202E]c'
+    """
+    found = []
+    for c in text:
+        kind = unicodedata.category(c)
+        if c in "\n\t":
+            found.append(" ")
+        elif kind == "Cc":
+            found.append(chr(0x2400 + ord(c)) if ord(c) < 0x20 else "␡" if ord(c) == 0x7F else f"[U+{ord(c):04X}]")
+        elif kind in ("Cf", "Cs", "Zl", "Zp") and c not in "\u00ad\u200c\u200d":
+            found.append(f"[U+{ord(c):04X}]")
+        else:
+            found.append(c)
+    return "".join(found)
