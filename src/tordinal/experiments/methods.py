@@ -21,6 +21,7 @@ C_GRID = tuple(10.0**k for k in range(-3, 6))
 N_SPLITS = 5
 FIRST_FOLDS = 2  # folds after which hopeless values of C are dropped for transductive methods
 SURVIVORS = 3  # values of C that go through all folds
+LARGE_C = 10.0  # from here on a larger C, which takes longer, is tried only while the last one is among the survivors
 CV_STEPS = 50_000  # steps of a training in cross-validation: a C that needs more on a few hundred rows is hopeless
 CV_UNLABELED = 300  # unlabelled rows that a fold of a transductive method uses at most
 
@@ -103,10 +104,11 @@ def run_method(
 
 
 def choose_C(name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int) -> float:
-    """C1 by five-fold cross-validation on the labelled rows: the least zero-one error, near the smallest C in a tie.
+    """C1 by five-fold cross-validation on the labelled rows: the least zero-one error, the smallest C in a tie.
 
-    Transductive methods keep the held-out rows among the unlabelled ones, of which a fold uses at most `CV_UNLABELED`, and
-    after two folds only the three best values go on.
+    Transductive methods keep the held-out rows among the unlabelled ones, of which a fold uses at most `CV_UNLABELED`.
+    After two folds only the three best values go on, and values above 10 are tried in their order only while the last
+    one is among those three.
 
     Parameters
     ----------
@@ -137,14 +139,19 @@ def choose_C(name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unla
             )
         errors[C].append(mean_zero_one_error(y[held], outcome.labels[: len(held)]))
 
-    first = FIRST_FOLDS if name in TRANSDUCTIVE else N_SPLITS
+    def best() -> list[float]:
+        return sorted((C for C in C_GRID if errors[C]), key=lambda C: (np.mean(errors[C]), C))
+
+    transductive = name in TRANSDUCTIVE
     for C in C_GRID:
-        for k in range(first):
+        for k in range(FIRST_FOLDS if transductive else N_SPLITS):
             test(C, k)
-    best = sorted(C_GRID, key=lambda C: (np.mean(errors[C]), C))
-    if first < N_SPLITS:
-        best = best[:SURVIVORS]
-        for C in best:
-            for k in range(first, N_SPLITS):
-                test(C, k)
-    return min(best, key=lambda C: (np.mean(errors[C]), C))
+        if transductive and C >= LARGE_C and C not in best()[:SURVIVORS]:
+            break
+    if not transductive:
+        return best()[0]
+    survivors = best()[:SURVIVORS]
+    for C in survivors:
+        for k in range(FIRST_FOLDS, N_SPLITS):
+            test(C, k)
+    return next(C for C in best() if C in survivors)
