@@ -23,10 +23,11 @@ from tordinal.kernels import Matrix
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.text import ReviewVectorizer
 
-__all__ = ["BENCHMARK", "FIGURES", "SENTIMENT", "Cell", "cells_of", "run_cell"]
+__all__ = ["BENCHMARK", "FIGURES", "REALIZATIONS", "SENTIMENT", "Cell", "cells_of", "run_cell"]
 
 BENCHMARK = ("abalone", "bank", "california", "census")
 SENTIMENT = ("books", "dvd", "electronics", "kitchen")
+REALIZATIONS = 20
 LABELS = (100, 150, 200, 250, 300, 350, 400)
 MANY_LABELS = (100, 200, 400, 600, 800, 1000)  # Fig. 12, as far as 2,000 reviews allow
 STRENGTHS = tuple(round(0.1 * k, 1) for k in range(10))  # p of Algorithm 3
@@ -72,7 +73,7 @@ class Cell:
 def cells_of(
     figure: str,
     *,
-    realizations: int = 20,
+    realizations: int = REALIZATIONS,
     labels: tuple[int, ...] | None = None,
     datasets: tuple[str, ...] | None = None,
     ours: bool = False,
@@ -171,7 +172,7 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
         "C1": None if np.isnan(C) else C,
         "zero_one": mean_zero_one_error(truth, outcome.labels),
         "mae": mean_absolute_error(truth, outcome.labels),
-        "trainings": outcome.trainings, "swaps": outcome.swaps, "unlabeled": len(unlabeled),
+        "trainings": outcome.trainings, "swaps": outcome.swaps, "rises": outcome.rises, "unlabeled": len(unlabeled),
         "seconds": round(seconds, 3), "version": version("tordinal"),
     }  # fmt: skip
     if outcome.initial is not None:

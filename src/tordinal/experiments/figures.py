@@ -1,11 +1,13 @@
 """The figures of the study, drawn from the table of results alone."""
 
+from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import pandas as pd
 
-from tordinal.experiments.cells import BENCHMARK, FIGURES, SENTIMENT
+from tordinal.experiments.cells import BENCHMARK, FIGURES, REALIZATIONS, SENTIMENT
 from tordinal.experiments.methods import OURS
 
 __all__ = ["draw_figure"]
@@ -21,10 +23,78 @@ STYLE: dict[str, dict[str, Any]] = {
     "TORCV": {"color": "#000000", "marker": "*", "linestyle": "-"},
 }
 NAMES = {"zero_one": "mean zero-one error", "mae": "mean absolute error"}
+TITLES = {
+    "fig5": "Fig. 5: mean zero-one error on the benchmark sets",
+    "fig6": "Fig. 6: mean absolute error on the benchmark sets",
+    "fig7": "Fig. 7: RED-SVM with the labelled class distribution (TOR's initialisation) on Algorithm 3's data",
+    "fig8": "Fig. 8: improvement of TOR over its initialisation on Algorithm 3's data",
+    "fig9": "Fig. 9: mean zero-one error against C1, 400 labels",
+    "fig10": "Fig. 10: mean zero-one error on the sentiment sets",
+    "fig11": "Fig. 11: mean absolute error on the sentiment sets",
+    "fig12": "Fig. 12: improvement of TOR over its initialisation, and SVM trainings",
+}
+DODGE = 0.12  # of the distance between two x, so that bars of standard deviations do not hide each other
+
+
+@dataclass
+class Panel:
+    """One panel: a line per method with the means, and standard deviations as bars.
+
+    Attributes
+    ----------
+    rows : DataFrame
+        Results to draw.
+    title : str
+        What stands above it; the number of realisations is added.
+    x, value : str
+        Columns of the axes.
+    label, x_label : str
+        Their names.
+    log, zero : bool
+        Whether x is logarithmic, and whether there is a line at 0.
+    """
+
+    rows: pd.DataFrame
+    title: str
+    x: str
+    value: str
+    label: str
+    x_label: str
+    log: bool = False
+    zero: bool = False
+
+    def realisations(self) -> int:
+        """Those that every point of the panel has."""
+        return int(self.rows.groupby(["method", self.x])["seed"].nunique().min())
+
+    def draw(self, axis: Any) -> None:
+        """Draw it on an axis."""
+        methods = [m for m in STYLE if m in set(self.rows["method"])] or sorted(set(self.rows["method"]))
+        places = pd.Series(sorted(set(self.rows[self.x])))
+        step = float(places.diff().min()) if len(places) > 1 and not self.log else 0.0
+        for place, method in enumerate(methods):
+            group = self.rows[self.rows["method"] == method].groupby(self.x)[self.value]
+            mean, deviation = group.mean(), group.std().fillna(0.0)
+            shift = step * DODGE * (place - 0.5 * (len(methods) - 1))
+            style = STYLE.get(method, list(STYLE.values())[place % len(STYLE)])
+            axis.errorbar(
+                mean.index + shift, mean, yerr=deviation, label=method, capsize=2, markersize=5, linewidth=1.4,
+                elinewidth=0.8, **style,
+            )  # fmt: skip
+        if self.log:
+            axis.set_xscale("log")
+        if self.zero:
+            axis.axhline(0.0, color="black", linewidth=0.8)
+        count = self.realisations()
+        axis.set_title(f"{self.title}, {count} realisation{'' if count == 1 else 's'}", fontsize=10)
+        axis.set_xlabel(self.x_label)
+        axis.set_ylabel(self.label)
+        axis.grid(alpha=0.25)
+        axis.spines[["top", "right"]].set_visible(False)
 
 
 def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
-    """Draw a figure as PNG and SVG.
+    """Draw a figure as PNG and SVG: the paper's panels, and below them those of the methods beyond it, where there are any.
 
     Parameters
     ----------
@@ -51,23 +121,22 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     rows = results[results["study"] == FIGURES[figure]]
     if len(rows) == 0:
         raise ValueError(f"there are no results for {figure} yet; run: tordinal reproduce {figure}")
-    panels = _panels(figure, rows)
-    columns = min(len(panels), 4 if len(panels) != 2 else 2)
-    canvas = Figure(figsize=(3.4 * columns, 3.5), layout="constrained")
-    axes = canvas.subplots(1, columns, squeeze=False)[0]
-    for axis, panel in zip(axes, panels, strict=True):
-        panel(axis)
-        axis.grid(alpha=0.25)
-        axis.spines[["top", "right"]].set_visible(False)
-    handles = {label: handle for axis in axes for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)}
-    if handles:
-        canvas.legend(
-            handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 7), frameon=False
-        )
-    seeds = rows.groupby(["dataset", "method", "labels"])["seed"].nunique()
-    count = f"{seeds.min()}" if seeds.min() == seeds.max() else f"{seeds.min()} to {seeds.max()}"
-    edition = "; Amazon reviews: unprocessed edition" if FIGURES[figure] in ("sentiment", "swapping") else ""
-    canvas.suptitle(f"{_title(figure)}\n{count} realisations{edition}", fontsize=10)
+    grid = [line for line in (_paper(figure, rows), *_ours(figure, rows)) if line]
+    columns = max(map(len, grid))
+    canvas = Figure(figsize=(3.4 * columns, 0.5 + 3.0 * len(grid)), layout="constrained")
+    axes = canvas.subplots(len(grid), columns, squeeze=False)
+    for line, panels in zip(axes, grid, strict=True):
+        for axis, panel in zip(line, panels, strict=False):
+            panel.draw(axis)
+        for axis in line[len(panels) :]:
+            axis.set_visible(False)
+    handles = {
+        label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+    }
+    canvas.legend(
+        handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 7), frameon=False
+    )
+    canvas.suptitle("\n".join([TITLES[figure], *_remarks(figure, grid)]), fontsize=10)
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"{figure}.png", out / f"{figure}.svg"]
     with mpl.rc_context({"svg.hashsalt": "tordinal", "svg.fonttype": "none"}):
@@ -76,85 +145,96 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     return paths
 
 
-def _title(figure: str) -> str:
-    return {
-        "fig5": "Fig. 5: mean zero-one error on the benchmark sets",
-        "fig6": "Fig. 6: mean absolute error on the benchmark sets",
-        "fig7": "Fig. 7: RED-SVM with the labelled class distribution (TOR's initialisation) on Algorithm 3's data",
-        "fig8": "Fig. 8: improvement of TOR over its initialisation on Algorithm 3's data",
-        "fig9": "Fig. 9: mean zero-one error against C1, 400 labels",
-        "fig10": "Fig. 10: mean zero-one error on the sentiment sets",
-        "fig11": "Fig. 11: mean absolute error on the sentiment sets",
-        "fig12": "Fig. 12: improvement of TOR over its initialisation, and SVM trainings",
-    }[figure]
+def _remarks(figure: str, grid: list[list[Panel]]) -> list[str]:
+    """What must be said on the picture: the edition of the reviews, and how to complete it."""
+    said = ["bars: one standard deviation"]
+    if FIGURES[figure] in ("sentiment", "swapping"):
+        said.append("Amazon reviews: unprocessed edition")
+    if len(grid) > 1:
+        said.append("upper row: the paper's methods; below: beyond the paper")
+    if min(panel.realisations() for line in grid for panel in line) >= REALIZATIONS:
+        return ["; ".join(said)]
+    ours = " --ours" if len(grid) > 1 else ""
+    command = f"tordinal reproduce {figure}{ours} --realizations {REALIZATIONS}"
+    return ["; ".join(said), f"fewer than {REALIZATIONS} realisations where it says so; to complete: {command}"]
 
 
-def _panels(figure: str, rows: pd.DataFrame) -> list[Any]:
-    """One function per panel, which draws it on an axis."""
-    if figure in ("fig5", "fig6", "fig10", "fig11"):
-        error = "zero_one" if figure in ("fig5", "fig10") else "mae"
-        names = BENCHMARK if figure in ("fig5", "fig6") else SENTIMENT
-        return [
-            _lines(rows[rows["dataset"] == n], n, "labels", error, NAMES[error], "labels")
-            for n in names
-            if n in set(rows["dataset"])
-        ]
+def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
+    """The panels of the paper's figure."""
+    rows = rows[~rows["method"].isin(OURS)]
     if figure == "fig9":
         return [
-            _lines(rows[rows["dataset"] == n], n, "setting", "zero_one", NAMES["zero_one"], "C1", log=True)
+            Panel(rows[rows["dataset"] == n], n, "setting", "zero_one", NAMES["zero_one"], "C1", log=True)
             for n in ("bank", "census") if n in set(rows["dataset"])
         ]  # fmt: skip
     if figure == "fig7":
-        initial = rows[rows["method"] == "TOR"].assign(method="RED-SVM")
+        initial = rows.assign(method="RED-SVM")
         return [
-            _lines(initial, f"({x})", "setting", f"initial_{e}", NAMES[e], "p")
+            Panel(initial, f"({x})", "setting", f"initial_{e}", NAMES[e], "p")
             for x, e in (("a", "zero_one"), ("b", "mae"))
         ]
-    gains = rows.assign(**{f"gain_{e}": rows[f"initial_{e}"] - rows[e] for e in NAMES})
-    gains = gains[gains["initial_mae"].notna()]
     if figure == "fig8":
+        return _falls(_gains(rows), "ab", "setting", "p")
+    if figure == "fig12":
+        return _swapping(_gains(rows), "abc")
+    return _by_set(figure, rows)
+
+
+def _ours(figure: str, rows: pd.DataFrame) -> list[list[Panel]]:
+    """Lines of panels with the methods beyond the paper, beside RED-SVM and TOR on the same realisations."""
+    ours = rows[rows["method"].isin(OURS)]
+    if len(ours) == 0 or figure == "fig9":
+        return []
+    key = ["dataset", "labels", "seed"]
+    known = ours.set_index(key).index
+    rows = rows[rows["method"].isin(("RED-SVM", "TOR", *OURS)) & rows.set_index(key).index.isin(known)]
+    if figure == "fig7":
         return [
-            _lines(gains, f"({x})", "setting", f"gain_{e}", f"fall of {NAMES[e]}", "p", zero=True)
-            for x, e in (("a", "zero_one"), ("b", "mae"))
+            [
+                Panel(rows, f"({x})", "setting", e, NAMES[e], "p") for x, e in (("c", "zero_one"), ("d", "mae"))
+            ]
         ]  # fmt: skip
-    named = gains[gains["method"] == "TOR"].assign(method=lambda r: r["dataset"])
+    if figure == "fig8":
+        return [_falls(_gains(rows), "cd", "setting", "p")]
+    if figure == "fig12":
+        gains = _gains(rows)
+        lines = zip(OURS, ("def", "gh"), strict=True)
+        return [
+            _swapping(gains[gains["method"] == m], names, m + ", ") for m, names in lines if m in set(gains["method"])
+        ]
+    return [_by_set(figure, rows)]
+
+
+def _by_set(figure: str, rows: pd.DataFrame) -> list[Panel]:
+    error = "zero_one" if figure in ("fig5", "fig10") else "mae"
+    names = BENCHMARK if figure in ("fig5", "fig6") else SENTIMENT
     return [
-        _lines(named, "(a)", "labels", "gain_zero_one", f"fall of {NAMES['zero_one']}", "labels", zero=True),
-        _lines(named, "(b)", "labels", "gain_mae", f"fall of {NAMES['mae']}", "labels", zero=True),
-        _lines(named, "(c)", "labels", "trainings", "SVM trainings", "labels"),
+        Panel(rows[rows["dataset"] == n], n, "labels", error, NAMES[error], "labels")
+        for n in names
+        if n in set(rows["dataset"])
     ]
 
 
-def _lines(
-    rows: pd.DataFrame,
-    title: str,
-    x: str,
-    value: str,
-    label: str,
-    x_label: str,
-    *,
-    log: bool = False,
-    zero: bool = False,
-) -> Any:
-    """A panel with a line per method: means, and standard deviations as bars."""
+def _gains(rows: pd.DataFrame) -> pd.DataFrame:
+    """Results with the fall of both errors from TOR's initialisation in the same realisation, where that is known."""
+    key = ["dataset", "labels", "seed", "setting"]
+    start = [f"initial_{e}" for e in NAMES]
+    initial = rows[rows["method"] == "TOR"][key + start]
+    joined = rows.drop(columns=start).merge(initial, on=key)
+    return joined.assign(**{f"gain_{e}": joined[f"initial_{e}"] - joined[e] for e in NAMES})
 
-    def draw(axis: Any) -> None:
-        methods = [m for m in STYLE if m in set(rows["method"])] or sorted(set(rows["method"]))
-        spare = list(STYLE.values())
-        for place, method in enumerate(methods):
-            group = rows[rows["method"] == method].groupby(x)[value]
-            mean, deviation = group.mean(), group.std().fillna(0.0)
-            style = STYLE.get(method, spare[place % len(spare)])
-            axis.errorbar(
-                mean.index, mean, yerr=deviation, label=method, capsize=2, markersize=5, linewidth=1.4, elinewidth=0.8,
-                alpha=0.75 if method in OURS else 1.0, **style,
-            )  # fmt: skip
-        if log:
-            axis.set_xscale("log")
-        if zero:
-            axis.axhline(0.0, color="black", linewidth=0.8)
-        axis.set_title(title, fontsize=10)
-        axis.set_xlabel(x_label)
-        axis.set_ylabel(label)
 
-    return draw
+def _falls(rows: pd.DataFrame, names: Sequence[str], x: str, x_label: str, prefix: str = "") -> list[Panel]:
+    return [
+        Panel(rows, f"{prefix}({name})", x, f"gain_{e}", f"fall of {NAMES[e]}", x_label, zero=True)
+        for name, e in zip(names, NAMES, strict=False)
+    ]
+
+
+def _swapping(rows: pd.DataFrame, names: Sequence[str], prefix: str = "") -> list[Panel]:
+    """The panels of Fig. 12 for one method, a line per data set."""
+    rows = rows.assign(method=rows["dataset"])
+    panels = _falls(rows, names, "labels", "labels", prefix)
+    if len(names) > 2:
+        panels.append(Panel(rows, f"{prefix}({names[2]})", "labels", "trainings", "SVM trainings", "labels"))
+    return panels

@@ -2,6 +2,7 @@
 
 import warnings
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -51,12 +52,15 @@ class Outcome:
         The labels of TOR's initialisation (Algorithm 2), before any swap.
     trainings, swaps : int or None
         SVM trainings, and pairs of labels exchanged; None where many models were trained (`TORCV`).
+    rises : int or None
+        Trainings after a swap, with the same C2, whose objective was not smaller than before it.
     """
 
     labels: Labels
     initial: Labels | None
     trainings: int | None
     swaps: int | None
+    rises: int | None = None
 
 
 def run_method(
@@ -100,7 +104,13 @@ def run_method(
     histories = model.histories_ if name == "M-TSVM" else [model.history_]
     initial = None if name == "M-TSVM" else model.initial_labels_[n:]
     swaps = sum(record["swaps"] for history in histories for record in history)
-    return Outcome(labels, initial, sum(map(len, histories)), int(swaps))
+    rises = sum(
+        now["objective"] >= before["objective"]
+        for history in histories
+        for before, now in pairwise(history)
+        if before["swaps"] > 0 and now["C2"] == before["C2"]
+    )
+    return Outcome(labels, initial, sum(map(len, histories)), int(swaps), rises)
 
 
 def choose_C(name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int) -> float:
