@@ -4,6 +4,8 @@ from pathlib import Path
 import pytest
 from hypothesis import settings
 
+from tordinal.datasets import make_reviews
+
 sys.path.insert(0, str(Path(__file__).parent))  # for `problems`
 
 settings.register_profile("tordinal", deadline=None, max_examples=25, derandomize=True)
@@ -18,3 +20,21 @@ def shared_data():
     if not SHARED.is_dir():
         pytest.skip("no data sets beside the checkout")
     return SHARED
+
+
+@pytest.fixture(scope="session")
+def amazon_home(tmp_path_factory):
+    """Amazon-like files, small."""
+    folder = tmp_path_factory.mktemp("data")
+    for domain in ("books", "dvd"):
+        (folder / "amazon" / domain).mkdir(parents=True)
+        texts, stars = make_reviews(800, random_state=len(domain))
+        for name, chosen in (("positive", stars > 3), ("negative", stars < 3)):
+            reviews = [
+                f"<review>\n<rating>\n{s}.0\n</rating>\n<title>\nx\n</title>\n<review_text>\n{t}\n</review_text>\n</review>\n"
+                for t, s, c in zip(texts, stars, chosen, strict=True) if c
+            ]  # fmt: skip
+            (folder / "amazon" / domain / f"{name}.review").write_text(
+                "<reviews>\n" + "".join(reviews) + "</reviews>\n"
+            )
+    return folder

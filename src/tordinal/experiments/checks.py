@@ -1,0 +1,380 @@
+"""What is measured about each claim of the paper: checks on the table of results, with paired tests over realisations."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from itertools import product
+
+import numpy as np
+import pandas as pd
+from scipy.stats import wilcoxon
+
+from tordinal.experiments.cells import BENCHMARK, SENTIMENT
+from tordinal.experiments.methods import PAPER
+
+__all__ = ["LEVEL", "Check", "Finding"]
+
+LEVEL = 0.05  # of the paired tests over realisations
+FEWEST = 5  # realisations that a test needs
+SVOR = ("SVOR-EXC", "SVOR-IMC")
+BOTH = {"zero_one": "zero-one error", "mae": "absolute error"}
+GUESSING = 0.8  # zero-one error of guessing among five equally frequent classes
+
+
+@dataclass
+class Finding:
+    """What was measured about one claim: checks that passed or not, each with its figures."""
+
+    checks: list[tuple[bool, str]] = field(default_factory=list)
+
+    def add(self, passed: bool, text: str) -> None:
+        """Note a check."""
+        self.checks.append((bool(passed), text))
+
+    @property
+    def passed(self) -> int:
+        """How many checks passed."""
+        return sum(ok for ok, _ in self.checks)
+
+    @property
+    def verdict(self) -> str:
+        """All checks, some, or none of them."""
+        if not self.checks:
+            return "not measured"
+        return "holds" if self.passed == len(self.checks) else "holds in part" if self.passed else "does not hold"
+
+
+Check = Callable[[pd.DataFrame], Finding]
+
+
+# Measuring --------------------------------------------------------------------------------------------------------
+
+
+def pick(results: pd.DataFrame, **where: object) -> pd.DataFrame:
+    """The results with these values in these columns."""
+    for column, value in where.items():
+        results = results[results[column] == value]
+    return results
+
+
+def by_seed(rows: pd.DataFrame, column: str) -> "pd.Series[float]":
+    """A realisation's mean over everything else; it counts once, as numbers of labels share rows."""
+    return rows.groupby("seed")[column].mean()
+
+
+def less(one: "pd.Series[float]", other: "pd.Series[float]") -> tuple[float, float, float]:
+    """Means over the realisations that both have, and the p-value of Wilcoxon's paired, one-sided test that one is less."""
+    pairs = pd.concat([one, other], axis=1, keys=["one", "other"]).dropna()
+    if len(pairs) == 0:
+        return np.nan, np.nan, np.nan
+    difference = pairs["one"] - pairs["other"]
+    tested = len(pairs) >= FEWEST and (difference != 0).any()
+    p = float(wilcoxon(difference, alternative="less").pvalue) if tested else 1.0
+    return float(pairs["one"].mean()), float(pairs["other"].mean()), p
+
+
+def compare(
+    results: pd.DataFrame, study: str, dataset: str, one: str, other: str, error: str
+) -> tuple[float, float, float]:
+    """`less` for the errors of two methods, over the runs that both have."""
+    runs = pick(results, study=study, dataset=dataset).assign(setting=lambda r: r["setting"].fillna(-1.0))
+    table = runs.pivot_table(index=["labels", "setting", "seed"], columns="method", values=error)
+    pairs = table.reindex(columns=[one, other]).dropna().groupby(level="seed").mean()
+    return less(pairs[one], pairs[other])
+
+
+def gains(results: pd.DataFrame, study: str, dataset: str, error: str) -> "pd.Series[float]":
+    """By how much TOR's error is below that of RED-SVM, per realisation."""
+    runs = pick(results, study=study, dataset=dataset)
+    table = runs.pivot_table(index=["labels", "seed"], columns="method", values=error)
+    pairs = table.reindex(columns=["TOR", "RED-SVM"]).dropna().groupby(level="seed").mean()
+    return pairs["RED-SVM"] - pairs["TOR"]
+
+
+def swapped(results: pd.DataFrame, study: str) -> pd.DataFrame:
+    """TOR's runs, with the fall of both errors since its initialisation."""
+    rows = pick(results, study=study, method="TOR")
+    if "initial_mae" not in rows:  # there are no runs of TOR
+        rows = rows.assign(initial_zero_one=0.0, initial_mae=0.0)
+    return rows.assign(**{f"gain_{e}": rows[f"initial_{e}"] - rows[e] for e in BOTH})
+
+
+def _better(
+    found: Finding, r: pd.DataFrame, study: str, names: tuple[str, ...], one: str, others: tuple[str, ...], error: str
+) -> Finding:
+    """Check that a method has a significantly smaller error than others on each data set."""
+    for dataset, other in product(names, others):
+        a, b, p = compare(r, study, dataset, one, other, error)
+        if np.isfinite(a):
+            found.add(a < b and p < LEVEL, f"{dataset}: {one} {a:.3f}, {other} {b:.3f} (p = {p:.2g})")
+    return found
+
+
+def _ranking(r: pd.DataFrame, dataset: str, error: str, but: str) -> "pd.Series[float]":
+    """Mean errors of the paper's other methods on a benchmark set."""
+    rows = pick(r, study="benchmark", dataset=dataset)
+    return rows[rows["method"].isin(PAPER) & (rows["method"] != but)].groupby("method")[error].mean()
+
+
+# Benchmark sets ---------------------------------------------------------------------------------------------------
+
+
+def tor_best(r: pd.DataFrame) -> Finding:
+    """TOR has the least zero-one error."""
+    return _better(Finding(), r, "benchmark", BENCHMARK, "TOR", ("RED-SVM", *SVOR, "M-TSVM"), "zero_one")
+
+
+def tor_over_svor(r: pd.DataFrame) -> Finding:
+    """TOR is at least 2 points below SVOR."""
+    found = Finding()
+    for dataset, other in product(BENCHMARK, SVOR):
+        a, b, p = compare(r, "benchmark", dataset, "TOR", other, "zero_one")
+        if np.isfinite(a):
+            text = f"{dataset}: {100 * (b - a):+.1f} points better than {other} ({a:.3f} against {b:.3f}, p = {p:.2g})"
+            found.add(b - a >= 0.02 and p < LEVEL, text)
+    return found
+
+
+def svor_alike(r: pd.DataFrame) -> Finding:
+    """Both SVOR methods have similar errors."""
+    found = Finding()
+    for dataset in BENCHMARK:
+        a, b, _ = compare(r, "benchmark", dataset, "SVOR-EXC", "SVOR-IMC", "zero_one")
+        if np.isfinite(a):
+            found.add(abs(a - b) < 0.01, f"{dataset}: SVOR-EXC {a:.3f}, SVOR-IMC {b:.3f}")
+    return found
+
+
+def red_over_svor(r: pd.DataFrame) -> Finding:
+    """RED-SVM has a smaller error than SVOR."""
+    return _better(Finding(), r, "benchmark", BENCHMARK, "RED-SVM", SVOR, "zero_one")
+
+
+def gains_by_set(r: pd.DataFrame) -> Finding:
+    """TOR gains more on Bank and Census."""
+    found = Finding()
+    for high, low in product(("bank", "census"), ("abalone", "california")):
+        a, b, p = less(gains(r, "benchmark", low, "zero_one"), gains(r, "benchmark", high, "zero_one"))
+        if np.isfinite(a):
+            text = f"gain over RED-SVM on {high} {100 * b:+.1f} points, on {low} {100 * a:+.1f} (p = {p:.2g})"
+            found.add(a < b and p < LEVEL, text)
+    return found
+
+
+def mtsvm_worst(error: str) -> Check:
+    """M-TSVM has the largest error."""
+
+    def check(r: pd.DataFrame) -> Finding:
+        found = Finding()
+        for dataset in BENCHMARK:
+            others = _ranking(r, dataset, error, but="M-TSVM")
+            if len(others):
+                worst = str(others.idxmax())
+                a, b, p = compare(r, "benchmark", dataset, worst, "M-TSVM", error)
+                if np.isfinite(a):
+                    found.add(a < b and p < LEVEL, f"{dataset}: M-TSVM {b:.3f}, next {worst} {a:.3f} (p = {p:.2g})")
+        return found
+
+    return check
+
+
+def tor_not_best_mae(r: pd.DataFrame) -> Finding:
+    """Another method has a smaller absolute error than TOR."""
+    found = Finding()
+    for dataset in BENCHMARK:
+        others = _ranking(r, dataset, "mae", but="TOR")
+        if len(others):
+            best = str(others.idxmin())
+            a, b, p = compare(r, "benchmark", dataset, best, "TOR", "mae")
+            if np.isfinite(a):
+                found.add(a < b and p < LEVEL, f"{dataset}: TOR {b:.3f}, best other {best} {a:.3f} (p = {p:.2g})")
+    return found
+
+
+# Algorithm 3's data -----------------------------------------------------------------------------------------------
+
+
+def red_deteriorates(r: pd.DataFrame) -> Finding:
+    """The errors of the initialisation rise with p."""
+    found, rows = Finding(), swapped(r, "synthetic")
+    for error, name in BOTH.items():
+        mean = rows.groupby("setting")[f"initial_{error}"].mean()
+        if len(mean) > 2:
+            steps = mean.diff().dropna()
+            ends = f"{mean.iloc[0]:.3f} at p = {mean.index[0]}, {mean.iloc[-1]:.3f} at {mean.index[-1]}"
+            found.add((steps > 0).all(), f"{name}: {ends}; it rises in {(steps > 0).sum()} of {len(steps)} steps")
+    return found
+
+
+def largest_near_tenth(r: pd.DataFrame) -> Finding:
+    """The gain is largest at p = 0.1, and smaller at 0."""
+    found, rows = Finding(), swapped(r, "synthetic")
+    for error, name in BOTH.items():
+        mean = rows.groupby("setting")[f"gain_{error}"].mean()
+        if len(mean) > 2 and {0.0, 0.1} <= set(mean.index):
+            top = mean.idxmax()
+            found.add(
+                abs(top - 0.1) < 0.05, f"{name}: falls most at p = {top}, by {mean[top]:.4f}; at 0.1 {mean[0.1]:.4f}"
+            )
+            a, b, p = less(*(by_seed(pick(rows, setting=s), f"gain_{error}") for s in (0.0, 0.1)))
+            found.add(a < b and p < LEVEL, f"{name}: falls by {a:.4f} at p = 0 and {b:.4f} at 0.1 (p-value {p:.2g})")
+    return found
+
+
+def fading(r: pd.DataFrame) -> Finding:
+    """The gain falls from p = 0.2 on."""
+    found, rows = Finding(), swapped(r, "synthetic")
+    settings = sorted(s for s in set(rows["setting"]) if s >= 0.2)
+    for error, name in BOTH.items():
+        if len(settings) > 2:
+            a, b, p = less(*(by_seed(pick(rows, setting=s), f"gain_{error}") for s in (settings[-1], settings[0])))
+            text = f"{name}: falls by {b:.4f} at p = {settings[0]} and {a:.4f} at {settings[-1]} (p-value {p:.2g})"
+            found.add(a < b and p < LEVEL, text)
+    return found
+
+
+def failing(r: pd.DataFrame) -> Finding:
+    """Both are within ten points of guessing from p = 0.6 on."""
+    found, rows = Finding(), swapped(r, "synthetic")
+    for p, group in rows[rows["setting"] >= 0.6].groupby("setting"):
+        before, after = group["initial_zero_one"].mean(), group["zero_one"].mean()
+        text = f"p = {p}: RED-SVM {before:.3f}, TOR {after:.3f}, guessing {GUESSING:.3f}"
+        found.add(min(before, after) > GUESSING - 0.1, text)
+    return found
+
+
+# C1 ---------------------------------------------------------------------------------------------------------------
+
+
+def every_C(r: pd.DataFrame) -> Finding:
+    """TOR is better at every C1."""
+    found = Finding()
+    for (dataset, C), group in r[r["study"] == "sensitivity"].groupby(["dataset", "setting"]):
+        a, b, p = compare(group, "sensitivity", str(dataset), "TOR", "RED-SVM", "zero_one")
+        if np.isfinite(a):
+            found.add(a < b and p < LEVEL, f"{dataset}, C1 = {C:g}: TOR {a:.3f}, RED-SVM {b:.3f} (p = {p:.2g})")
+    return found
+
+
+def steadier(r: pd.DataFrame) -> Finding:
+    """TOR's error varies less over C1."""
+    found = Finding()
+    for dataset, group in r[r["study"] == "sensitivity"].groupby("dataset"):
+        error = group.groupby(["method", "seed"])["zero_one"]
+        span = error.max() - error.min()
+        if {"TOR", "RED-SVM"} <= set(group["method"]):
+            a, b, p = less(span["TOR"], span["RED-SVM"])
+            text = f"{dataset}: range over C1 of TOR {a:.3f}, of RED-SVM {b:.3f} (p = {p:.2g})"
+            found.add(a < b and p < LEVEL, text)
+    return found
+
+
+# Sentiment sets ---------------------------------------------------------------------------------------------------
+
+
+def sentiment_gain(r: pd.DataFrame) -> Finding:
+    """TOR is at least 8 points better."""
+    found = Finding()
+    for dataset in SENTIMENT:
+        a, b, p = compare(r, "sentiment", dataset, "TOR", "RED-SVM", "zero_one")
+        if np.isfinite(a):
+            text = f"{dataset}: {100 * (b - a):+.1f} points ({a:.3f} against {b:.3f}, p = {p:.2g})"
+            found.add(b - a >= 0.08 and p < LEVEL, text)
+    return found
+
+
+def larger_on_sentiment(r: pd.DataFrame) -> Finding:
+    """TOR gains more on the sentiment sets than on the benchmark sets."""
+    found = Finding()
+    for error, name in BOTH.items():
+        mean = {
+            study: [gains(r, study, n, error).mean() for n in names if len(pick(r, study=study, dataset=n))]
+            for study, names in (("benchmark", BENCHMARK), ("sentiment", SENTIMENT))
+        }
+        if all(mean.values()):
+            said = "; ".join(f"{s} {', '.join(f'{v:+.3f}' for v in values)}" for s, values in mean.items())
+            found.add(np.mean(mean["sentiment"]) > np.mean(mean["benchmark"]), f"{name}, gain over RED-SVM: {said}")
+    return found
+
+
+def few_beat_many(r: pd.DataFrame) -> Finding:
+    """TOR with 100 labels is better than RED-SVM with 400."""
+    found = Finding()
+    for dataset in SENTIMENT:
+        runs = pick(r, study="sentiment", dataset=dataset)
+        few, many = pick(runs, method="TOR", labels=100), pick(runs, method="RED-SVM", labels=400)
+        a, b, p = less(by_seed(few, "zero_one"), by_seed(many, "zero_one"))
+        if np.isfinite(a):
+            text = f"{dataset}: TOR with 100 labels {a:.3f}, RED-SVM with 400 {b:.3f} (p = {p:.2g})"
+            found.add(a < b and p < LEVEL, text)
+    return found
+
+
+def red_mae_near_one(r: pd.DataFrame) -> Finding:
+    """RED-SVM is wrong by about one star with 100 labels."""
+    found = Finding()
+    for dataset in SENTIMENT:
+        runs = pick(r, study="sentiment", dataset=dataset, method="RED-SVM", labels=100)
+        if len(runs):
+            found.add(abs(runs["mae"].mean() - 1) < 0.15, f"{dataset}: {runs['mae'].mean():.3f}")
+    return found
+
+
+def sentiment_mae(r: pd.DataFrame) -> Finding:
+    """TOR has the smallest absolute error."""
+    return _better(Finding(), r, "sentiment", SENTIMENT, "TOR", ("RED-SVM", "M-TSVM"), "mae")
+
+
+def mtsvm_with_few(r: pd.DataFrame) -> Finding:
+    """M-TSVM has a smaller absolute error than RED-SVM with 100 labels."""
+    return _better(Finding(), pick(r, labels=100), "sentiment", SENTIMENT, "M-TSVM", ("RED-SVM",), "mae")
+
+
+def spread(r: pd.DataFrame) -> Finding:
+    """The standard deviation over realisations is smaller than that of RED-SVM."""
+    found = Finding()
+    for dataset in SENTIMENT:
+        deviation = pick(r, study="sentiment", dataset=dataset).groupby(["method", "labels"])["zero_one"].std()
+        mean = deviation.groupby("method").mean()
+        for method in ("TOR", "M-TSVM"):
+            if {method, "RED-SVM"} <= set(mean.index) and np.isfinite(mean["RED-SVM"]):
+                text = f"{dataset}: standard deviation of {method} {mean[method]:.4f}, of RED-SVM {mean['RED-SVM']:.4f}"
+                found.add(mean[method] < mean["RED-SVM"], text)
+    return found
+
+
+# Swapping ---------------------------------------------------------------------------------------------------------
+
+
+def swaps_lower_objective(r: pd.DataFrame) -> Finding:
+    """The objective is lower after every swap."""
+    found = Finding()
+    rows = r[r["method"] == "TOR"]
+    for study, group in rows.groupby("study") if "rises" in rows else ():
+        swaps, rises = int(group["swaps"].sum()), int(group["rises"].sum())
+        found.add(rises == 0, f"{study}: {swaps:,} pairs exchanged in {len(group):,} runs, {rises} trainings not lower")
+    return found
+
+
+def swapping_lowers_errors(r: pd.DataFrame) -> Finding:
+    """Swapping lowers both errors."""
+    found, rows = Finding(), swapped(r, "swapping")
+    for (dataset, group), (error, name) in product(rows.groupby("dataset"), BOTH.items()):
+        a, b, p = less(by_seed(group, error), by_seed(group, f"initial_{error}"))
+        found.add(a < b and p < LEVEL, f"{dataset}, {name}: {b:.4f} before, {a:.4f} after (p = {p:.2g})")
+    return found
+
+
+def less_with_labels(value: str) -> Check:
+    """Something about TOR falls between the fewest and the most labels."""
+
+    def check(r: pd.DataFrame) -> Finding:
+        found, rows = Finding(), swapped(r, "swapping")
+        for dataset, group in rows.groupby("dataset"):
+            fewest, most = group["labels"].min(), group["labels"].max()
+            if fewest < most:
+                a, b, p = less(*(by_seed(pick(group, labels=n), value) for n in (most, fewest)))
+                text = f"{dataset}: {b:.3g} with {fewest} labels, {a:.3g} with {most} (p = {p:.2g})"
+                found.add(a < b and p < LEVEL, text)
+        return found
+
+    return check
