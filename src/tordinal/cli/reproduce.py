@@ -3,12 +3,11 @@
 import os
 import time
 from pathlib import Path
-from typing import Any
 
 from rich.console import Console
 
 from tordinal.cli.session import Teller
-from tordinal.experiments.cells import BENCHMARK, FIGURES, SENTIMENT, cells_of
+from tordinal.experiments.cells import BENCHMARK, FIGURES, SENTIMENT, Cell, cells_of
 from tordinal.experiments.claims import claims_page
 from tordinal.experiments.figures import draw_figure
 from tordinal.experiments.study import missing_cells, run_study
@@ -62,10 +61,16 @@ def run_reproduce(
         console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.", highlight=False)
     with Teller(quiet) as teller:
 
-        def tell(done: int, total: int, result: dict[str, Any]) -> None:
-            teller(f"last: {result['dataset']}, {result['method']}, {result['labels']} labels", done, total)
+        def tell(done: int, total: int, running: list[Cell]) -> None:
+            cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
+            teller(
+                "running",
+                done,
+                total,
+                cells[0] + (f" and {len(cells) - 1} more" if len(cells) > 1 else "") if cells else "",
+            )
 
-        done = run_study(todo, out, data_home=data, jobs=jobs, on_result=tell)
+        done = run_study(todo, out, data_home=data, jobs=jobs, on_progress=tell) if todo else 0
     results = table.frame()
     written = [path for f in wanted for path in draw_figure(f, results, out)]
     if figure in ("claims", "all"):

@@ -1,8 +1,10 @@
 """What all commands share: refusing bad input, progress, and tables on the terminal."""
 
 import contextlib
+import math
 import signal
 import sys
+import time
 from collections.abc import Iterator
 from types import FrameType
 from typing import Any
@@ -10,6 +12,7 @@ from typing import Any
 import typer
 from rich.console import Console
 from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
@@ -70,6 +73,10 @@ def grid(*columns: str, title: str | None = None) -> Grid:
     return Grid(*columns, title=title, title_justify="left", title_style="bold")
 
 
+ESTIMATED_OVER = 3600.0  # seconds of progress from which the time that is left is estimated
+SAID_EVERY = 20.0  # seconds between two lines where nothing can be redrawn
+
+
 class Teller:
     """Progress on standard error: what is being done, how much is left and for how long.
 
@@ -83,11 +90,14 @@ class Teller:
         self._console = Console(stderr=True, quiet=quiet)
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal and not quiet
         self._progress = Progress(
-            SpinnerColumn(), TextColumn("{task.description}"), BarColumn(), TextColumn("{task.completed}/{task.total}"),
-            TimeElapsedColumn(), TimeRemainingColumn(), console=self._console, transient=True, disable=not self._live,
+            SpinnerColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
+            BarColumn(bar_width=12), TextColumn("{task.completed}/{task.total}", table_column=Column(no_wrap=True)),
+            TimeElapsedColumn(table_column=Column(min_width=7)), TimeRemainingColumn(table_column=Column(min_width=7)),
+            console=self._console, transient=True, disable=not self._live,
+            speed_estimate_period=ESTIMATED_OVER,
         )  # fmt: skip
         self._task: Any = None
-        self._name = ""
+        self._name, self._said = "", math.inf
 
     def __enter__(self) -> "Teller":
         self._progress.start()
@@ -96,16 +106,26 @@ class Teller:
     def __exit__(self, *_: object) -> None:
         self._progress.stop()
 
-    def __call__(self, name: str, done: int, total: int) -> None:
-        """Take note of progress; the place where an interrupt that compiled code swallowed takes effect."""
+    def __call__(self, name: str, done: int, total: int, detail: str = "") -> None:
+        """Take note of progress; the place where an interrupt that compiled code swallowed takes effect.
+
+        The estimate belongs to all that has the same name; the detail may change. Where there is no terminal to redraw, a
+        line is written for a new name, and for a new detail now and then.
+        """
         if _interrupted:
             raise KeyboardInterrupt
         if name != self._name:
-            self._name = name
+            self._name, self._said = name, -math.inf if detail else math.inf
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task = self._progress.add_task(name, total=total)
-            if not self._live:
-                self._console.print(f"{name} ...", highlight=False)
-                sys.stderr.flush()
-        self._progress.update(self._task, completed=done, total=total)
+            self._say(f"{name} ...")
+        self._progress.update(self._task, completed=done, total=total, description=" ".join([name, detail]).strip())
+        if time.monotonic() >= self._said + SAID_EVERY:
+            self._said = time.monotonic()
+            self._say(f"{done:,}/{total:,} {name} {detail}")
+
+    def _say(self, line: str) -> None:
+        if not self._live:
+            self._console.print(line, highlight=False, markup=False)
+            sys.stderr.flush()

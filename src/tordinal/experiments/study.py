@@ -1,13 +1,13 @@
 """Running the study: what is missing in the table, in parallel, each result on disk as soon as it is known."""
 
 from collections.abc import Callable, Iterable
+from itertools import islice
 from pathlib import Path
-from typing import Any
 
-from joblib import Parallel, delayed
+from joblib import Parallel, delayed, effective_n_jobs
 
 from tordinal.experiments.cells import Cell, run_cell
-from tordinal.experiments.table import ResultTable
+from tordinal.experiments.table import KEY, ResultTable
 
 __all__ = ["missing_cells", "run_study"]
 
@@ -37,7 +37,7 @@ def run_study(
     *,
     data_home: str | None = None,
     jobs: int = 1,
-    on_result: Callable[[int, int, dict[str, Any]], None] | None = None,
+    on_progress: Callable[[int, int, list[Cell]], None] = lambda *_: None,
 ) -> int:
     """Run what is missing.
 
@@ -51,8 +51,8 @@ def run_study(
         Folder of the data sets.
     jobs : int
         Cells at the same time, each in a process of its own; -1 uses all cores.
-    on_result : callable, optional
-        Told how many are done, of how many, and the last result.
+    on_progress : callable
+        Told how many are done, of how many, and which are running.
 
     Returns
     -------
@@ -61,9 +61,12 @@ def run_study(
     """
     table = ResultTable(out / "results.jsonl")
     todo = missing_cells(cells, table)
+    waiting = {cell.key: cell for cell in todo}
+    at_once = effective_n_jobs(jobs)
+    on_progress(0, len(todo), todo[:at_once])
     run = Parallel(n_jobs=jobs, return_as="generator_unordered")
     for done, result in enumerate(run(delayed(run_cell)(cell, data_home) for cell in todo), start=1):
         table.append(result)
-        if on_result is not None:
-            on_result(done, len(todo), result)
+        del waiting[tuple(result[name] for name in KEY)]
+        on_progress(done, len(todo), list(islice(waiting.values(), at_once)))  # they are begun in their order
     return len(todo)
