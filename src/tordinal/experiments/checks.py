@@ -30,6 +30,12 @@ class Finding:
         """Note a check."""
         self.checks.append((bool(passed), text))
 
+    def add_less(self, pair: tuple[float, float, float], text: str, *, enough: bool = True) -> None:
+        """Check that the first of a pair (see `less`) is significantly smaller, and by enough; nothing where it has no test."""
+        one, other, p = pair
+        if np.isfinite(p):
+            self.add(one < other and p < LEVEL and enough, f"{text} (p = {p:.2g})")
+
     @property
     def passed(self) -> int:
         """How many checks passed."""
@@ -62,13 +68,15 @@ def by_seed(rows: pd.DataFrame, column: str) -> "pd.Series[float]":
 
 
 def less(one: "pd.Series[float]", other: "pd.Series[float]") -> tuple[float, float, float]:
-    """Means over the realisations that both have, and the p-value of Wilcoxon's paired, one-sided test that one is less."""
+    """Means over the realisations that both have, and the p-value of Wilcoxon's paired, one-sided test that one is less.
+
+    NaN where they share too few for any p-value below `LEVEL`.
+    """
     pairs = pd.concat([one, other], axis=1, keys=["one", "other"]).dropna()
-    if len(pairs) == 0:
+    if len(pairs) < FEWEST:
         return np.nan, np.nan, np.nan
     difference = pairs["one"] - pairs["other"]
-    tested = len(pairs) >= FEWEST and (difference != 0).any()
-    p = float(wilcoxon(difference, alternative="less").pvalue) if tested else 1.0
+    p = float(wilcoxon(difference, alternative="less").pvalue) if (difference != 0).any() else 1.0
     return float(pairs["one"].mean()), float(pairs["other"].mean()), p
 
 
@@ -104,8 +112,7 @@ def _better(
     """Check that a method has a significantly smaller error than others on each data set."""
     for dataset, other in product(names, others):
         a, b, p = compare(r, study, dataset, one, other, error)
-        if np.isfinite(a):
-            found.add(a < b and p < LEVEL, f"{dataset}: {one} {a:.3f}, {other} {b:.3f} (p = {p:.2g})")
+        found.add_less((a, b, p), f"{dataset}: {one} {a:.3f}, {other} {b:.3f}")
     return found
 
 
@@ -128,9 +135,8 @@ def tor_over_svor(r: pd.DataFrame) -> Finding:
     found = Finding()
     for dataset, other in product(BENCHMARK, SVOR):
         a, b, p = compare(r, "benchmark", dataset, "TOR", other, "zero_one")
-        if np.isfinite(a):
-            text = f"{dataset}: {100 * (b - a):+.1f} points better than {other} ({a:.3f} against {b:.3f}, p = {p:.2g})"
-            found.add(b - a >= 0.02 and p < LEVEL, text)
+        text = f"{dataset}: {100 * (b - a):+.1f} points better than {other}, {a:.3f} against {b:.3f}"
+        found.add_less((a, b, p), text, enough=b - a >= 0.02)
     return found
 
 
@@ -154,9 +160,7 @@ def gains_by_set(r: pd.DataFrame) -> Finding:
     found = Finding()
     for high, low in product(("bank", "census"), ("abalone", "california")):
         a, b, p = less(gains(r, "benchmark", low, "zero_one"), gains(r, "benchmark", high, "zero_one"))
-        if np.isfinite(a):
-            text = f"gain over RED-SVM on {high} {100 * b:+.1f} points, on {low} {100 * a:+.1f} (p = {p:.2g})"
-            found.add(a < b and p < LEVEL, text)
+        found.add_less((a, b, p), f"gain over RED-SVM on {high} {100 * b:+.1f} points, on {low} {100 * a:+.1f}")
     return found
 
 
@@ -170,8 +174,7 @@ def mtsvm_worst(error: str) -> Check:
             if len(others):
                 worst = str(others.idxmax())
                 a, b, p = compare(r, "benchmark", dataset, worst, "M-TSVM", error)
-                if np.isfinite(a):
-                    found.add(a < b and p < LEVEL, f"{dataset}: M-TSVM {b:.3f}, next {worst} {a:.3f} (p = {p:.2g})")
+                found.add_less((a, b, p), f"{dataset}: M-TSVM {b:.3f}, next {worst} {a:.3f}")
         return found
 
     return check
@@ -185,8 +188,7 @@ def tor_not_best_mae(r: pd.DataFrame) -> Finding:
         if len(others):
             best = str(others.idxmin())
             a, b, p = compare(r, "benchmark", dataset, best, "TOR", "mae")
-            if np.isfinite(a):
-                found.add(a < b and p < LEVEL, f"{dataset}: TOR {b:.3f}, best other {best} {a:.3f} (p = {p:.2g})")
+            found.add_less((a, b, p), f"{dataset}: TOR {b:.3f}, best other {best} {a:.3f}")
     return found
 
 
@@ -216,7 +218,7 @@ def largest_near_tenth(r: pd.DataFrame) -> Finding:
                 abs(top - 0.1) < 0.05, f"{name}: falls most at p = {top}, by {mean[top]:.4f}; at 0.1 {mean[0.1]:.4f}"
             )
             a, b, p = less(*(by_seed(pick(rows, setting=s), f"gain_{error}") for s in (0.0, 0.1)))
-            found.add(a < b and p < LEVEL, f"{name}: falls by {a:.4f} at p = 0 and {b:.4f} at 0.1 (p-value {p:.2g})")
+            found.add_less((a, b, p), f"{name}: falls by {a:.4f} without overlap (0) and by {b:.4f} at 0.1")
     return found
 
 
@@ -227,8 +229,7 @@ def fading(r: pd.DataFrame) -> Finding:
     for error, name in BOTH.items():
         if len(settings) > 2:
             a, b, p = less(*(by_seed(pick(rows, setting=s), f"gain_{error}") for s in (settings[-1], settings[0])))
-            text = f"{name}: falls by {b:.4f} at p = {settings[0]} and {a:.4f} at {settings[-1]} (p-value {p:.2g})"
-            found.add(a < b and p < LEVEL, text)
+            found.add_less((a, b, p), f"{name}: falls by {b:.4f} at {settings[0]} and by {a:.4f} at {settings[-1]}")
     return found
 
 
@@ -250,8 +251,7 @@ def every_C(r: pd.DataFrame) -> Finding:
     found = Finding()
     for (dataset, C), group in r[r["study"] == "sensitivity"].groupby(["dataset", "setting"]):
         a, b, p = compare(group, "sensitivity", str(dataset), "TOR", "RED-SVM", "zero_one")
-        if np.isfinite(a):
-            found.add(a < b and p < LEVEL, f"{dataset}, C1 = {C:g}: TOR {a:.3f}, RED-SVM {b:.3f} (p = {p:.2g})")
+        found.add_less((a, b, p), f"{dataset}, C1 = {C:g}: TOR {a:.3f}, RED-SVM {b:.3f}")
     return found
 
 
@@ -263,8 +263,7 @@ def steadier(r: pd.DataFrame) -> Finding:
         span = error.max() - error.min()
         if {"TOR", "RED-SVM"} <= set(group["method"]):
             a, b, p = less(span["TOR"], span["RED-SVM"])
-            text = f"{dataset}: range over C1 of TOR {a:.3f}, of RED-SVM {b:.3f} (p = {p:.2g})"
-            found.add(a < b and p < LEVEL, text)
+            found.add_less((a, b, p), f"{dataset}: range over C1 of TOR {a:.3f}, of RED-SVM {b:.3f}")
     return found
 
 
@@ -276,9 +275,8 @@ def sentiment_gain(r: pd.DataFrame) -> Finding:
     found = Finding()
     for dataset in SENTIMENT:
         a, b, p = compare(r, "sentiment", dataset, "TOR", "RED-SVM", "zero_one")
-        if np.isfinite(a):
-            text = f"{dataset}: {100 * (b - a):+.1f} points ({a:.3f} against {b:.3f}, p = {p:.2g})"
-            found.add(b - a >= 0.08 and p < LEVEL, text)
+        text = f"{dataset}: {100 * (b - a):+.1f} points, {a:.3f} against {b:.3f}"
+        found.add_less((a, b, p), text, enough=b - a >= 0.08)
     return found
 
 
@@ -303,9 +301,7 @@ def few_beat_many(r: pd.DataFrame) -> Finding:
         runs = pick(r, study="sentiment", dataset=dataset)
         few, many = pick(runs, method="TOR", labels=100), pick(runs, method="RED-SVM", labels=400)
         a, b, p = less(by_seed(few, "zero_one"), by_seed(many, "zero_one"))
-        if np.isfinite(a):
-            text = f"{dataset}: TOR with 100 labels {a:.3f}, RED-SVM with 400 {b:.3f} (p = {p:.2g})"
-            found.add(a < b and p < LEVEL, text)
+        found.add_less((a, b, p), f"{dataset}: TOR with 100 labels {a:.3f}, RED-SVM with 400 {b:.3f}")
     return found
 
 
@@ -360,7 +356,7 @@ def swapping_lowers_errors(r: pd.DataFrame) -> Finding:
     found, rows = Finding(), swapped(r, "swapping")
     for (dataset, group), (error, name) in product(rows.groupby("dataset"), BOTH.items()):
         a, b, p = less(by_seed(group, error), by_seed(group, f"initial_{error}"))
-        found.add(a < b and p < LEVEL, f"{dataset}, {name}: {b:.4f} before, {a:.4f} after (p = {p:.2g})")
+        found.add_less((a, b, p), f"{dataset}, {name}: {b:.4f} before, {a:.4f} after")
     return found
 
 
@@ -373,8 +369,7 @@ def less_with_labels(value: str) -> Check:
             fewest, most = group["labels"].min(), group["labels"].max()
             if fewest < most:
                 a, b, p = less(*(by_seed(pick(group, labels=n), value) for n in (most, fewest)))
-                text = f"{dataset}: {b:.3g} with {fewest} labels, {a:.3g} with {most} (p = {p:.2g})"
-                found.add(a < b and p < LEVEL, text)
+                found.add_less((a, b, p), f"{dataset}: {b:.3g} with {fewest} labels, {a:.3g} with {most}")
         return found
 
     return check
