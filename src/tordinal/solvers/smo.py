@@ -359,7 +359,18 @@ class SMO:
         common = _most_common(scale[warm.coefficients != 0])
         change = a - common * warm.coefficients
         index = np.flatnonzero(change)
-        return beta, a, common * warm.h + self.gram.combine(index, change[index])
+        h = common * warm.h + self.gram.combine(index, change[index])
+        if np.array_equal(y, warm.y) and (cost >= warm.cost).all():
+            # Where no variable is at its bound any more, larger boxes change nothing: the warm solution itself is better.
+            kept = (warm.beta, warm.coefficients, warm.h)
+            if self._dual(*kept, s) <= self._dual(beta, a, h, s):
+                return warm.beta.copy(), warm.coefficients.copy(), warm.h.copy()
+        return beta, a, h
+
+    def _dual(self, beta: Array, a: Array, h: Array, s: Array) -> float:
+        """The objective of the dual."""
+        c = beta.sum(axis=0)
+        return 0.5 * float(a @ h) + 0.5 * self.regularised * float(c @ c) - float(np.sum(s * beta))
 
 
 @dataclass
