@@ -158,3 +158,28 @@ def test_a_working_set_leads_to_the_same_optimum(loss, monkeypatch):
         np.testing.assert_allclose(warm.coefficients, warm.beta.sum(axis=1), atol=1e-12)
         swapped = y
     assert len(with_set._work.index) > 0
+
+
+@pytest.mark.parametrize("coupling", COUPLINGS)
+def test_where_no_variable_is_at_its_bound_larger_costs_change_nothing(coupling):
+    X, y = ordinal_problem(60, noise=0.0)
+    solver = SMO(Gram(Kernel("rbf", 3.0), X, 100.0), Hinge(), coupling)
+    first = solver.solve(y, np.full(60, 1e4), 3)
+    assert np.abs(first.beta).max() < 0.5e4
+    again = solver.solve(y, np.full(60, 2e4), 3, warm=first)
+    assert again.n_iter == 0
+    np.testing.assert_array_equal(again.beta, first.beta)
+    assert feasible(solver, again)
+
+
+def test_max_iter_holds_in_a_working_set(monkeypatch):
+    monkeypatch.setattr(smo, "LARGE", 100)
+    monkeypatch.setattr(smo, "FEWEST", 10)
+    X, y = ordinal_problem(400, noise=2.0)
+    solver = SMO(Gram(Kernel("rbf", 1.0), X, 100.0), Hinge())
+    cost = np.full(400, 10.0)
+    first = solver.solve(y, cost, 3)
+    swapped = y.copy()
+    swapped[:40] = y[39::-1]
+    for limit in (1, 7, 50):
+        assert solver.solve(swapped, cost, 3, warm=first, max_iter=limit).n_iter <= limit
