@@ -1,3 +1,5 @@
+import itertools
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -34,6 +36,14 @@ def test_quantize_never_splits_ties_and_uses_every_rank(values):
         assert len(set(ranks[values == value])) == 1
     order = np.argsort(values, kind="stable")
     assert np.all(np.diff(ranks[order]) >= 0)
+
+
+@given(st.lists(st.integers(0, 12), min_size=8, max_size=60).filter(lambda v: len(set(v)) >= 4))
+def test_quantize_is_as_even_as_ties_allow(values):
+    found = np.sum(np.bincount(quantize(values, 4)) ** 2)
+    distinct = np.unique(values)
+    for cuts in itertools.combinations(distinct[:-1], 3):
+        assert found <= np.sum(np.bincount(np.searchsorted(cuts, values, side="left")) ** 2)
 
 
 def test_quantize_is_even_where_it_can_be():

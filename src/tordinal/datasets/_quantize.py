@@ -1,14 +1,17 @@
 """Ranks from a number."""
 
+import numbers
+
 import numpy as np
+from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 
 def quantize(target: ArrayLike, n_ranks: int = 5) -> NDArray[np.int64]:
     """Cut a number into ranks of equal frequency, without splitting ties.
 
-    Each cut is put between two distinct values, where the share of rows below it is nearest to k / n_ranks. With many
-    equal values the ranks are as even as ties allow; ``numpy.bincount`` of the result says how even.
+    Cuts lie between distinct values, where the sizes of the ranks have the least sum of squares: they are as even as ties
+    allow. ``numpy.bincount`` of the result, less its first entry, says how even.
 
     Parameters
     ----------
@@ -27,18 +30,53 @@ def quantize(target: ArrayLike, n_ranks: int = 5) -> NDArray[np.int64]:
     >>> quantize([0.0, 0.0, 0.0, 1.0, 2.0, 7.0], n_ranks=3)
     array([1, 1, 1, 2, 3, 3])
     """
-    values = np.asarray(target, dtype=np.float64)
+    try:
+        values = np.asarray(target, dtype=np.float64)
+    except (TypeError, ValueError):
+        raise ValueError("target must be a list of finite numbers") from None
     if values.ndim != 1 or not np.isfinite(values).all():
         raise ValueError("target must be a list of finite numbers")
+    if not isinstance(n_ranks, numbers.Integral):
+        raise ValueError(f"n_ranks={n_ranks!r} must be a whole number")
     distinct, counts = np.unique(values, return_counts=True)
     if n_ranks < 2 or len(distinct) < n_ranks:
         raise ValueError(
             f"n_ranks={n_ranks} must be at least 2 and at most {len(distinct)}, the distinct values of target"
         )
-    below = np.cumsum(counts)[:-1]  # rows below a cut after each distinct value but the last
-    cuts: list[int] = []
+    below = np.concatenate([[0], np.cumsum(counts)]).astype(np.float64)
+    cuts = _even_cuts(below, int(n_ranks))
+    return 1 + np.searchsorted(distinct[cuts - 1], values, side="left")
+
+
+@njit(cache=True)
+def _even_cuts(below, n_ranks):
+    """How many distinct values lie below each cut; `below` says how many rows lie below so many distinct values.
+
+    cost[j] is the least sum of squared sizes of k ranks over the first j values. The best place of the last cut never
+    moves left as j grows, so each half of the j has to look only on its side of the middle one's.
+    """
+    m = len(below) - 1
+    cost = below**2
+    best = np.zeros((n_ranks, m + 1), dtype=np.int64)
     for k in range(1, n_ranks):
-        # Leave a distinct value for each rank still to come.
-        first, last = (cuts[-1] + 1 if cuts else 0), len(below) - (n_ranks - 1 - k)
-        cuts.append(first + int(np.argmin(np.abs(below[first:last] - k / n_ranks * len(values)))))
-    return 1 + np.searchsorted(distinct[cuts], values, side="left")
+        new = np.full(m + 1, np.inf)
+        todo = [(k + 1, m, k, m)]
+        while len(todo) > 0:
+            first, last, low, high = todo.pop()
+            j = (first + last) // 2
+            for i in range(low, min(high, j - 1) + 1):
+                value = cost[i] + (below[j] - below[i]) ** 2
+                if value < new[j]:
+                    new[j] = value
+                    best[k, j] = i
+            if first < j:
+                todo.append((first, j - 1, low, best[k, j]))
+            if j < last:
+                todo.append((j + 1, last, best[k, j], high))
+        cost = new
+    cuts = np.empty(n_ranks - 1, dtype=np.int64)
+    j = m
+    for k in range(n_ranks - 1, 0, -1):
+        j = best[k, j]
+        cuts[k - 1] = j
+    return cuts
