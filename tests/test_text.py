@@ -40,3 +40,13 @@ def test_parameters_survive_a_clone():
 def test_an_unknown_language_is_named():
     with pytest.raises(ValueError, match=r"language='klingon'.*english"):
         ReviewVectorizer(language="klingon").fit(["a text"])
+
+
+def test_what_is_no_text_is_refused_by_name():
+    for missing in (None, np.nan, 3):
+        with pytest.raises(ValueError, match="every text must be a string"):
+            ReviewVectorizer().fit(["good", missing])
+
+
+def test_stop_words_of_the_user_are_found_whatever_their_case():
+    assert list(ReviewVectorizer(stop_words=["Good"]).fit(["Good film", "good book"]).vocabulary_) == ["film", "book"]

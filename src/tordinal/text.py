@@ -64,8 +64,14 @@ class ReviewVectorizer(TfidfVectorizer):
     def build_tokenizer(self) -> Callable[[str], list[str]]:
         """Cut a text into stems without the stop words."""
         pattern = re.compile(self.token_pattern)
-        stems = _Stems(self.language, super().get_stop_words() or ())
+        stems = _Stems(self.language, [word.lower() for word in super().get_stop_words() or ()])
         return lambda text: [stem for stem in map(stems.__getitem__, pattern.findall(text)) if stem]
+
+    def decode(self, doc: Any) -> str:
+        """A text as a string; what is none is refused."""
+        if not isinstance(doc, (str, bytes)):
+            raise ValueError(f"every text must be a string, but one is {doc!r}; put '' where there is none")
+        return super().decode(doc)
 
     def __getstate__(self) -> dict[str, Any]:
         """The state without an address in memory that scikit-learn keeps, so that equal models have equal bytes."""

@@ -52,6 +52,10 @@ def test_quantize_is_even_where_it_can_be():
         quantize([1, 1, 2], 3)
     with pytest.raises(ValueError, match="finite"):
         quantize([1, np.nan, 2], 2)
+    with pytest.raises(ValueError, match="finite numbers"):
+        quantize(["low", "high"], 2)
+    with pytest.raises(ValueError, match="whole number"):
+        quantize([1, 2, 3], 2.0)
 
 
 def test_dense_clusters_and_the_limits_of_p():

@@ -5,6 +5,7 @@ import http.server
 import io
 import tarfile
 import threading
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,7 +14,7 @@ import scipy.sparse as sp
 from tordinal.datasets import _amazon as amazon
 from tordinal.datasets import _benchmark as benchmark
 from tordinal.datasets import fetch_abalone, fetch_amazon_reviews, fetch_bank, fetch_california, fetch_census
-from tordinal.datasets._download import Source, locate
+from tordinal.datasets._download import Source, data_folder, locate
 
 RNG = np.random.default_rng(0)
 FETCHERS = {"abalone": fetch_abalone, "bank": fetch_bank, "california": fetch_california, "census": fetch_census}
@@ -47,6 +48,7 @@ def home(tmp_path):
     return tmp_path
 
 
+@pytest.mark.filterwarnings("ignore:.*the file may be cut")
 @pytest.mark.parametrize("name", FETCHERS)
 def test_benchmark_sets(home, name, monkeypatch):
     data = FETCHERS[name](data_home=home)
@@ -82,6 +84,28 @@ def test_a_truncated_archive_is_named(home):
     path.write_bytes(path.read_bytes()[:-100])
     with pytest.raises(ValueError, match="damaged after line"):
         fetch_census(data_home=home)
+
+
+def test_a_file_with_other_rows_than_the_set_is_remarked(home):
+    with pytest.warns(UserWarning, match=r"abalone.data: 30 rows, but the Abalone set has 4,177"):
+        fetch_abalone(data_home=home)
+    rows = (home / "california/cal_housing.data").read_text().splitlines()
+    write(home / "california/cal_housing.data", ["1_0" + rows[0][rows[0].index(",") :], *rows[1:]])
+    with pytest.raises(ValueError, match=r"line 1 is damaged"):
+        fetch_california(data_home=home)
+    (home / "census/574_house_16H.tsv.gz").write_bytes(b"P1\tP2\n")
+    with pytest.raises(ValueError, match=r"574_house_16H.tsv.gz: line 1 is damaged"):
+        fetch_census(data_home=home)
+    write(home / "abalone/abalone.data", ["M" + ",1" * 8, "", "X" + ",1" * 8])
+    with pytest.raises(ValueError, match=r"line 3 is damaged: sex 'X'"):
+        fetch_abalone(data_home=home)
+
+
+@pytest.mark.filterwarnings("ignore:.*the file may be cut")
+def test_a_constant_feature_stays_finite(home):
+    rows = (home / "california/cal_housing.data").read_text().splitlines()
+    write(home / "california/cal_housing.data", ["7" + row[row.index(",") :] for row in rows])
+    assert (fetch_california(data_home=home).data[:, 0] == 0).all()
 
 
 REVIEW = """<review>
@@ -130,6 +154,10 @@ def test_unprocessed_reviews(tmp_path):
             "<review>\n<unique_id>\n2",
             "line 17: this review does not end",
         ),
+        ("<review>\n<unique_id>\n1", "<revie>\n<unique_id>\n1", "line 17: '<revie>"),
+        ("<title>\nTitle & <b>1</b>", "<titel>\nTitle & <b>1</b>", "line 17: this review has no <title>"),
+        ("</reviews>\n", "", "line 47: the file is cut here"),
+        ("</reviews>\n", "garbage\n</reviews>\n", "line 47: 'garbage'"),
     ],
 )
 def test_a_damaged_review_is_named(tmp_path, old, new, message):
@@ -152,7 +180,10 @@ def test_processed_reviews(tmp_path):
     assert data.data.toarray().tolist() == [[2, 1, 0, 0], [1, 0, 1, 3], [2, 1, 0, 0]]
     assert data.target.tolist() == [4, 1, 4]
     assert data.duplicates == [2]
-    for damage in ("good", "good:x", "good:1 #label#:9", "good:1"):
+    write(path, ["caf\xa0x:1 #label#:2.0"])
+    assert fetch_amazon_reviews("dvd", "processed_stars", data_home=tmp_path).data.shape == (1, 1)
+    for damage in ("good", "good:x", "good:1 #label#:9", "good:1", "a:nan #label#:1", "a:-1 #label#:1", ":1 #label#:1",
+                   "a:1 #label#:1 #label#:2"):  # fmt: skip
         write(path, ["good:2 #label#:4.0", damage])
         with pytest.raises(ValueError, match="line 2"):
             fetch_amazon_reviews("dvd", "processed_stars", data_home=tmp_path)
@@ -214,6 +245,31 @@ def test_downloads_are_checked_recorded_and_whole(tmp_path, server):
         locate("set/one", tmp_path, source, download_if_missing=True)
     assert not (tmp_path / "set/one").exists()
     assert sorted(p.name for p in tmp_path.iterdir()) == ["checksums.json", "set"]
+
+
+def test_a_bad_first_download_leaves_nothing_behind(tmp_path, server):
+    url, files = server
+    source = Source(f"{url}/a.tgz", None, {"in/one": "set/one", "in/two": "set/two"})
+    good = packed({"in/one": b"1", "in/two": b"2"})
+    for bad in (b"<html>busy</html>", good[:-20], packed({"in/one": b"1"})):
+        files["/a.tgz"] = bad
+        with pytest.raises(OSError, match=r"could not be downloaded.*Get http"):
+            locate("set/one", tmp_path, source, download_if_missing=True)
+        assert list(tmp_path.iterdir()) == []
+    files["/a.tgz"] = good
+    (tmp_path / "set").mkdir()
+    (tmp_path / "set/two").write_bytes(b"mine")
+    assert locate("set/one", tmp_path, source, download_if_missing=True).read_bytes() == b"1"
+    assert (tmp_path / "set/two").read_bytes() == b"mine"  # what was there is not replaced
+    (tmp_path / "checksums.json").write_text("[]")
+    (tmp_path / "set/one").unlink()
+    with pytest.raises(OSError, match=r"checksums.json is damaged"):
+        locate("set/one", tmp_path, source, download_if_missing=True)
+
+
+def test_an_empty_folder_name_is_none(monkeypatch):
+    monkeypatch.setenv("TORDINAL_DATA", "")
+    assert data_folder("") == data_folder(None) != Path()
 
 
 def test_a_wrong_checksum_and_a_missing_file_are_refused(tmp_path, server):

@@ -34,6 +34,8 @@ PROCESSED = Source(
 )
 FIELD = {name: re.compile(rf"<{name}>\n(.*?)\n?</{name}>", re.DOTALL) for name in ("rating", "title", "review_text")}
 STARS = (1, 2, 3, 4, 5)
+COUNT = re.compile(r"\d+(?:\.\d+)?")
+BLANKS = " \r\n\t"
 
 
 def fetch_amazon_reviews(
@@ -135,8 +137,9 @@ def read_unprocessed(path: Path) -> list[tuple[str, int]]:
     """
     content = path.read_text(encoding="latin-1")
     found: list[tuple[str, int]] = []
-    place = 0
+    wrapped, place = content.lstrip().startswith("<reviews>"), 0
     while (start := content.find("<review>\n", place)) >= 0:
+        _only_wrapper(content, place, start, path)
         line = content.count("\n", 0, start) + 1
         end = content.find("</review>", start)
         if end < 0 or 0 <= content.find("<review>\n", start + 1) < end:
@@ -144,15 +147,27 @@ def read_unprocessed(path: Path) -> list[tuple[str, int]]:
         block = content[start:end]
         fields = {name: pattern.search(block) for name, pattern in FIELD.items()}
         rating, text, title = fields["rating"], fields["review_text"], fields["title"]
-        if rating is None or text is None:
-            missing = "rating" if rating is None else "review_text"
+        if rating is None or text is None or title is None:
+            missing = next(name for name, value in fields.items() if value is None)
             raise ValueError(f"{path}: line {line}: this review has no <{missing}>")
         stars = _stars(rating.group(1).strip(), path, line + content.count("\n", start, start + rating.start(1)))
-        found.append((f"{title.group(1).strip() if title else ''}\n{text.group(1).strip()}", stars))
-        place = end
+        found.append((f"{title.group(1).strip()}\n{text.group(1).strip()}", stars))
+        place = end + len("</review>")
+    _only_wrapper(content, place, len(content), path)
     if not found:
         raise ValueError(f"{path}: line 1: there is no review in this file")
+    if wrapped and "</reviews>" not in content[place:]:
+        raise ValueError(f"{path}: line {content.count(chr(10)) + 1}: the file is cut here, </reviews> is missing")
     return found
+
+
+def _only_wrapper(content: str, start: int, end: int, path: Path) -> None:
+    """Refuse anything between two reviews but the tags around all of them."""
+    between = content[start:end]
+    left = between.replace("<reviews>", "").replace("</reviews>", "").strip()
+    if left:
+        line = content.count("\n", 0, start + between.index(left.split("\n", 1)[0])) + 1
+        raise ValueError(f"{path}: line {line}: {left[:40]!r} is in no review; a <review> or </review> may be damaged")
 
 
 def read_processed(path: Path) -> tuple[sp.csr_matrix, list[int], list[str]]:
@@ -181,17 +196,14 @@ def read_processed(path: Path) -> tuple[sp.csr_matrix, list[int], list[str]]:
             if not line.strip():
                 continue
             label = None
-            for item in line.split():
+            for item in line.strip(BLANKS).split(" "):
                 name, separator, count = item.rpartition(":")
-                if not separator:
-                    raise ValueError(f"{path}: line {number}: {item!r} is not feature:count")
-                if name == "#label#":
+                if name == "#label#" and label is None:
                     label = _stars(count, path, number)
                     continue
-                try:
-                    values.append(float(count))
-                except ValueError:
-                    raise ValueError(f"{path}: line {number}: {item!r} is not feature:count") from None
+                if not (separator and name and COUNT.fullmatch(count)) or name == "#label#":
+                    raise ValueError(f"{path}: line {number}: {item!r} is not feature:count")
+                values.append(float(count))
                 indices.append(columns.setdefault(name, len(columns)))
             if label is None:
                 raise ValueError(f"{path}: line {number}: this review has no #label#")

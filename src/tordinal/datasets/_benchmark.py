@@ -2,6 +2,7 @@
 
 import gzip
 import os
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -94,7 +95,7 @@ def fetch_abalone(
     which = BenchmarkSet(
         "Abalone", ["abalone/abalone.data"], ABALONE, _read_abalone, "rings",
         "Physical measurements of abalone; the target is the number of rings, which tells the age. The sex (male, female, "
-        "infant) is coded as three columns of 0 and 1.",
+        "infant) is coded as three columns of 0 and 1.", 4177,
     )  # fmt: skip
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
@@ -129,7 +130,7 @@ def fetch_bank(
     which = BenchmarkSet(
         "Bank", ["bank/bank32nh.data", "bank/bank32nh.test"], BANK, _read_bank, "rej",
         "A simulation of queues in banks; the target is the share of customers turned away. A fifth of the targets is "
-        "exactly 0.",
+        "exactly 0.", 8192,
     )  # fmt: skip
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
@@ -164,6 +165,7 @@ def fetch_california(
     which = BenchmarkSet(
         "California", ["california/cal_housing.data"], CALIFORNIA, _read_california, "medianHouseValue",
         "Blocks of the census of 1990 in California; the target is the median value of a house, capped at 500,001.",
+        20640,
     )  # fmt: skip
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
@@ -198,13 +200,14 @@ def fetch_census(
     which = BenchmarkSet(
         "Census", ["census/574_house_16H.tsv.gz"], CENSUS, _read_census, "price",
         "Regions of the census of 1990 in the United States; the target is the median price of a house.",
+        22784,
     )  # fmt: skip
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
 @dataclass(frozen=True)
 class BenchmarkSet:
-    """A set: its name, files and where they come from, how they are read, the name of the target, and what it is about."""
+    """A set: its name, files and where they come from, how they are read, the target, what it is about, its rows."""
 
     name: str
     files: list[str]
@@ -212,6 +215,7 @@ class BenchmarkSet:
     read: Callable[[list[Path]], tuple[Values, Values, list[str]]]
     target: str
     about: str
+    rows: int
 
 
 def _fetch(
@@ -228,9 +232,16 @@ def _fetch(
     paths = [locate(file, home, which.source, download_if_missing=download_if_missing) for file in which.files]
     X, values, names = which.read(paths)
     if standardize:
-        X = (X - X.mean(axis=0)) / X.std(axis=0)
-    rank = quantize(values, n_ranks)
-    sizes = np.bincount(rank)[1:].tolist()
+        deviation = X.std(axis=0)
+        X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
+    if len(values) != which.rows:
+        warnings.warn(
+            f"{', '.join(map(str, paths))}: {len(values):,} rows, but the {which.name} set has {which.rows:,}; the file may be "
+            "cut or another one",
+            stacklevel=3,
+        )
+    rank, counts = quantize(values, n_ranks, return_sizes=True)
+    sizes = counts.tolist()
     description = (
         f"{which.name}: {which.about}\n\n{len(rank):,} rows, {X.shape[1]} features{', standardised' if standardize else ''}. "
         f"The target {which.target!r} is cut into {n_ranks} ranks of equal frequency without splitting ties; they have "
@@ -253,9 +264,10 @@ def _fetch(
 
 
 def _numbers(path: Path, delimiter: str | None, n_columns: int, *, skip: int = 0, first: bool = False) -> Any:
-    """Rows of numbers; with `first`, the first column is text and comes apart. A damaged line is named."""
+    """Rows of numbers; with `first`, the first column is text and comes apart, with the line. A damaged line is named."""
     rows: list[list[float]] = []
-    labels: list[str] = []
+    labels: list[tuple[int, str]] = []
+    number = 0
     with gzip.open(path, "rt", encoding="ascii") if path.suffix == ".gz" else path.open(encoding="ascii") as lines:
         try:
             for number, line in enumerate(lines, start=1):
@@ -264,15 +276,16 @@ def _numbers(path: Path, delimiter: str | None, n_columns: int, *, skip: int = 0
                     continue
                 try:
                     if first:
-                        labels.append(cells.pop(0))
-                    row = [float(cell) for cell in cells]
+                        labels.append((number, cells.pop(0)))
+                    row = [float(cell.replace("_", "?")) for cell in cells]  # Python reads 1_000, nobody writes it
                 except ValueError as error:
                     raise ValueError(f"{path}: line {number} is damaged: {error}") from None
                 if len(row) != n_columns or not np.isfinite(row).all():
-                    raise ValueError(f"{path}: line {number} has {len(row)} finite numbers, not {n_columns}")
+                    finite = int(np.isfinite(row).sum())
+                    raise ValueError(f"{path}: line {number} has {finite} finite numbers, not {n_columns}")
                 rows.append(row)
         except (EOFError, OSError, UnicodeDecodeError) as error:
-            raise ValueError(f"{path}: damaged after line {len(rows) + skip}: {error}") from None
+            raise ValueError(f"{path}: damaged after line {number}: {error}") from None
     if not rows:
         raise ValueError(f"{path} is empty")
     return (np.array(rows), labels) if first else np.array(rows)
@@ -280,10 +293,10 @@ def _numbers(path: Path, delimiter: str | None, n_columns: int, *, skip: int = 0
 
 def _read_abalone(paths: list[Path]) -> tuple[Values, Values, list[str]]:
     values, sex = _numbers(paths[0], ",", 8, first=True)
-    for number, letter in enumerate(sex, start=1):
+    for number, letter in sex:
         if letter not in ("M", "F", "I"):
             raise ValueError(f"{paths[0]}: line {number} is damaged: sex {letter!r} is none of M, F, I")
-    coded = np.array([[letter == s for s in "MFI"] for letter in sex], dtype=np.float64)
+    coded = np.array([[letter == s for s in "MFI"] for _, letter in sex], dtype=np.float64)
     return np.hstack([coded, values[:, :-1]]), values[:, -1], ["male", "female", "infant", *ABALONE_NAMES]
 
 
@@ -298,8 +311,11 @@ def _read_california(paths: list[Path]) -> tuple[Values, Values, list[str]]:
 
 
 def _read_census(paths: list[Path]) -> tuple[Values, Values, list[str]]:
-    with gzip.open(paths[0], "rt", encoding="ascii") as lines:
-        names = lines.readline().strip().split("\t")
+    try:
+        with gzip.open(paths[0], "rt", encoding="ascii") as lines:
+            names = lines.readline().strip().split("\t")
+    except (EOFError, OSError, UnicodeDecodeError) as error:
+        raise ValueError(f"{paths[0]}: line 1 is damaged: {error}") from None
     if len(names) != 17 or names[-1] != "target":
         raise ValueError(f"{paths[0]}: line 1 is damaged: it should name 16 features and 'target'")
     values = _numbers(paths[0], "\t", 17, skip=1)

@@ -5,6 +5,7 @@ import os
 import shutil
 import tarfile
 import tempfile
+import zlib
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -34,10 +35,9 @@ class Source:
 
 def data_folder(data_home: str | os.PathLike[str] | None) -> Path:
     """The folder of the data sets: the argument, the environment variable ``TORDINAL_DATA``, or the user's cache."""
-    if data_home is None:
-        data_home = os.environ.get("TORDINAL_DATA")
-    if data_home is not None:
-        return Path(data_home).expanduser()
+    chosen = data_home or os.environ.get("TORDINAL_DATA")
+    if chosen:
+        return Path(chosen).expanduser()
     import pooch
 
     return Path(pooch.os_cache("tordinal"))
@@ -78,20 +78,24 @@ def locate(name: str, home: Path, source: Source, *, download_if_missing: bool) 
         raise OSError(f"{path} is missing and download_if_missing is False. {remedy}")
     try:
         _download(home, source, name)
-    except (OSError, ValueError, tarfile.TarError) as error:
-        raise OSError(f"{source.url} could not be downloaded ({error}). {remedy}") from error
+    except (OSError, ValueError, KeyError, EOFError, zlib.error, tarfile.TarError) as error:
+        why = (str(error).splitlines() or [repr(error)])[0].rstrip(":")
+        raise OSError(f"{source.url} could not be downloaded ({why}). {remedy}") from error
     if not path.is_file():
         raise OSError(f"{source.url} does not hold {Path(name).name}. {remedy}")
     return path
 
 
 def _download(home: Path, source: Source, name: str) -> None:
-    """Download into a folder of its own, check, and move into place."""
+    """Download into a folder of its own, check, unpack all of it, and move into place what is not there yet."""
     import pooch
 
+    pooch.get_logger().setLevel("WARNING")  # it would tell users to put checksums into the code
     home.mkdir(parents=True, exist_ok=True)
     record = home / RECORD
     known = json.loads(record.read_text()) if record.is_file() else {}
+    if not isinstance(known, dict):
+        raise ValueError(f"{record} is damaged; remove it")
     expected = source.sha256 or known.get(source.url)
     with tempfile.TemporaryDirectory(dir=home, prefix=".download-") as folder:
         got = Path(
@@ -103,24 +107,22 @@ def _download(home: Path, source: Source, name: str) -> None:
                 progressbar=False,
             )
         )
-        if expected is None:
-            known[source.url] = pooch.file_hash(str(got), alg="sha256")
+        known[source.url] = pooch.file_hash(str(got), alg="sha256")
+        ready = {name: got} if not source.members else {}
+        if source.members:
+            with tarfile.open(got) as archive:
+                for place, (member, target) in enumerate(source.members.items()):
+                    held = archive.extractfile(member)
+                    if held is None:
+                        raise ValueError(f"{member} in it is no file")
+                    ready[target] = Path(folder) / f"member-{place}"
+                    with ready[target].open("wb") as file:
+                        shutil.copyfileobj(held, file)
+        for target, part in ready.items():
+            if not (home / target).exists():  # what a user has put there stays
+                (home / target).parent.mkdir(parents=True, exist_ok=True)
+                os.replace(part, home / target)
+        if expected is None:  # recorded now that it has proved to be whole
             part = Path(folder) / RECORD
             part.write_text(json.dumps(known, indent=1, sort_keys=True) + "\n")
             os.replace(part, record)
-        if not source.members:
-            _place(got, home / name)
-            return
-        with tarfile.open(got) as archive:
-            for member, target in source.members.items():
-                held = archive.extractfile(member)
-                if held is not None:
-                    part = Path(folder) / "member"
-                    with part.open("wb") as file:
-                        shutil.copyfileobj(held, file)
-                    _place(part, home / target)
-
-
-def _place(part: Path, target: Path) -> None:
-    target.parent.mkdir(parents=True, exist_ok=True)
-    os.replace(part, target)

@@ -1,17 +1,28 @@
 """Ranks from a number."""
 
 import numbers
+from typing import Any, Literal, overload
 
 import numpy as np
 from numba import njit
 from numpy.typing import ArrayLike, NDArray
 
 
-def quantize(target: ArrayLike, n_ranks: int = 5) -> NDArray[np.int64]:
+@overload
+def quantize(target: ArrayLike, n_ranks: int = 5, *, return_sizes: Literal[False] = False) -> NDArray[np.int64]: ...
+
+
+@overload
+def quantize(
+    target: ArrayLike, n_ranks: int = 5, *, return_sizes: Literal[True]
+) -> tuple[NDArray[np.int64], NDArray[np.int64]]: ...
+
+
+def quantize(target: ArrayLike, n_ranks: int = 5, *, return_sizes: bool = False) -> Any:
     """Cut a number into ranks of equal frequency, without splitting ties.
 
     Cuts lie between distinct values, where the sizes of the ranks have the least sum of squares: they are as even as ties
-    allow. ``numpy.bincount`` of the result, less its first entry, says how even.
+    allow. `return_sizes` says how even.
 
     Parameters
     ----------
@@ -19,16 +30,22 @@ def quantize(target: ArrayLike, n_ranks: int = 5) -> NDArray[np.int64]:
         Numbers.
     n_ranks : int, default=5
         Number of ranks K.
+    return_sizes : bool, default=False
+        Whether to return the sizes of the ranks too.
 
     Returns
     -------
     ranks : ndarray of shape (n_samples,)
         Ranks 1 .. K.
+    sizes : ndarray of shape (n_ranks,)
+        Rows of each rank, with `return_sizes`.
 
     Examples
     --------
     >>> quantize([0.0, 0.0, 0.0, 1.0, 2.0, 7.0], n_ranks=3)
     array([1, 1, 1, 2, 3, 3])
+    >>> quantize([0.0, 0.0, 0.0, 1.0, 2.0, 7.0], n_ranks=3, return_sizes=True)[1]
+    array([3, 1, 2])
     """
     try:
         values = np.asarray(target, dtype=np.float64)
@@ -45,7 +62,8 @@ def quantize(target: ArrayLike, n_ranks: int = 5) -> NDArray[np.int64]:
         )
     below = np.concatenate([[0], np.cumsum(counts)]).astype(np.float64)
     cuts = _even_cuts(below, int(n_ranks))
-    return 1 + np.searchsorted(distinct[cuts - 1], values, side="left")
+    ranks = 1 + np.searchsorted(distinct[cuts - 1], values, side="left")
+    return (ranks, np.bincount(ranks)[1:]) if return_sizes else ranks
 
 
 @njit(cache=True)
