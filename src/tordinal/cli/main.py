@@ -8,7 +8,7 @@ import typer
 
 app = typer.Typer(
     help="Transductive ordinal regression: a few rows of a table carry an ordered rating; rate the rest.",
-    epilog="Exit status: 0 done; 2 refused or interrupted, and then nothing was written.",
+    epilog="Exit status: 0 done; 2 refused or interrupted; no output is then half-written.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",

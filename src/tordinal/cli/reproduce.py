@@ -1,19 +1,21 @@
 """``tordinal reproduce``: the paper's study, figure by figure."""
 
-import os
 import time
 from pathlib import Path
 
 from rich.console import Console
 
 from tordinal.cli.session import Teller
-from tordinal.experiments.cells import BENCHMARK, FIGURES, SENTIMENT, Cell, cells_of
+from tordinal.experiments.cells import FIGURES, HELD_FOR_LABELS, MANY_LABELS, Cell, cells_of
 from tordinal.experiments.claims import claims_page
 from tordinal.experiments.figures import draw_figure
 from tordinal.experiments.study import missing_cells, run_study
-from tordinal.experiments.table import ResultTable
+from tordinal.experiments.table import ResultTable, alone_in, write_whole
 
 __all__ = ["run_reproduce"]
+
+FEWEST_LABELS = 10
+STUDIES_OF_LABELS = ("benchmark", "sentiment", "swapping")
 
 
 def run_reproduce(
@@ -47,18 +49,38 @@ def run_reproduce(
     ours, quiet : bool
         Whether to add the methods beyond the paper, and to say nothing.
     """
-    started, console = time.perf_counter(), Console(quiet=quiet)
-    sizes = _sizes(labels)
-    names = tuple(name.strip() for name in datasets.split(",")) if datasets is not None else None
-    for name in names or ():
-        if name not in (*BENCHMARK, *SENTIMENT):
-            raise ValueError(f"--datasets {name}: no such data set; there are {', '.join((*BENCHMARK, *SENTIMENT))}")
+    started, console = time.perf_counter(), Console(quiet=quiet, soft_wrap=True, highlight=False, markup=False)
     wanted = list(FIGURES) if figure == "all" else [figure] if figure in FIGURES else []
+    sizes, names = _sizes(labels, wanted), _names(datasets, wanted)
+    if jobs == 0 or jobs < -1:
+        raise ValueError(f"--jobs {jobs}: name a number of runs at the same time, or -1 for one per core")
+    if data is not None and not Path(data).is_dir():
+        raise ValueError(f"--data {data}: no such folder; leave it out to download the data sets")
     cells = [c for f in wanted for c in cells_of(f, realizations=realizations, labels=sizes, datasets=names, ours=ours)]
     table = ResultTable(out / "results.jsonl")
+    with alone_in(out):
+        if cells:
+            done = _run(cells, table, data, jobs, console, quiet)
+            console.print(f"Ran {done:,} in {time.perf_counter() - started:.1f} s. Results: {table.path}")
+        results = table.frame()
+        if table.ignored:
+            console.print(f"Lines that hold no result and were left out: {', '.join(map(str, table.ignored))}")
+        drawn = [f for f in wanted if figure != "all" or (results["study"] == FIGURES[f]).any()]
+        for path in (path for f in drawn for path in draw_figure(f, results, out)):
+            console.print(f"  {path}")
+        if left_out := [f for f in wanted if f not in drawn]:
+            console.print(f"No results yet for {', '.join(left_out)}")
+        if figure in ("claims", "all"):
+            if len(results) == 0:
+                raise ValueError(f"{table.path} has no results yet; run: tordinal reproduce all")
+            write_whole(out / "claims.md", claims_page(results).encode())
+            console.print(f"  {out / 'claims.md'}")
+
+
+def _run(cells: list[Cell], table: ResultTable, data: str | None, jobs: int, console: Console, quiet: bool) -> int:
+    """Run what is missing, and say what is running."""
     todo = missing_cells(cells, table)
-    if cells:
-        console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.", highlight=False)
+    console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
     with Teller(quiet) as teller:
 
         def tell(done: int, total: int, running: list[Cell]) -> None:
@@ -70,30 +92,32 @@ def run_reproduce(
                 cells[0] + (f" and {len(cells) - 1} more" if len(cells) > 1 else "") if cells else "",
             )
 
-        done = run_study(todo, out, data_home=data, jobs=jobs, on_progress=tell) if todo else 0
-    results = table.frame()
-    written = [path for f in wanted for path in draw_figure(f, results, out)]
-    if figure in ("claims", "all"):
-        if len(results) == 0:
-            raise ValueError(f"{table.path} has no results yet; run: tordinal reproduce all")
-        page, part = out / "claims.md", out / ".claims.md.part"
-        part.write_text(claims_page(results), encoding="utf-8")
-        os.replace(part, page)
-        written.append(page)
-    console.print(
-        f"Ran {done:,} of them in {time.perf_counter() - started:.1f} s. Results: {table.path}", highlight=False
-    )
-    for path in written:
-        console.print(f"  {path}", highlight=False, soft_wrap=True)
+        return run_study(todo, table.path.parent, data_home=data, jobs=jobs, on_progress=tell) if todo else 0
 
 
-def _sizes(labels: str | None) -> tuple[int, ...] | None:
+def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
+    """The data sets to restrict to; each must belong to one of the figures."""
+    if datasets is None:
+        return None
+    names = tuple(name.strip() for name in datasets.split(",") if name.strip())
+    known = list(dict.fromkeys(c.dataset for f in figures or FIGURES for c in cells_of(f, realizations=1)))
+    for name in names or ("",):
+        if name not in known:
+            raise ValueError(f"--datasets {name or datasets!r}: no such data set here; there are {', '.join(known)}")
+    return names
+
+
+def _sizes(labels: str | None, figures: list[str]) -> tuple[int, ...] | None:
+    """Numbers of labels to restrict to."""
     if labels is None:
         return None
     try:
         sizes = tuple(int(part) for part in labels.split(","))
     except ValueError:
         raise ValueError(f"--labels {labels}: name whole numbers with commas between them, as in 100,400") from None
-    if min(sizes) < 10 or max(sizes) > 1000:
-        raise ValueError(f"--labels {labels}: must lie between 10 and 1000")
+    if figures and not any(FIGURES[f] in STUDIES_OF_LABELS for f in figures):
+        raise ValueError(f"--labels {labels}: {figures[0]} has a fixed number of labels")
+    largest = max(MANY_LABELS) if figures == ["fig12"] else HELD_FOR_LABELS
+    if min(sizes) < FEWEST_LABELS or max(sizes) > largest:
+        raise ValueError(f"--labels {labels}: must lie between {FEWEST_LABELS} and {largest}")
     return sizes

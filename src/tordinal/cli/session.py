@@ -34,9 +34,9 @@ def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[
         _interrupted = True  # compiled code may swallow the exception; progress raises it again
         raise KeyboardInterrupt
 
-    before = None
+    before = {}
     with contextlib.suppress(ValueError):  # not in the main thread
-        before = signal.signal(signal.SIGINT, interrupt)
+        before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
     except KeyboardInterrupt:
@@ -46,14 +46,15 @@ def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[
     except (ValueError, OSError) as error:
         _refuse(str(error))
     finally:
-        if before is not None:
-            signal.signal(signal.SIGINT, before)
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 def finishing() -> None:
     """From here on a result is being put in place: an interrupt would come too late and is ignored."""
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
 def _refuse(message: str) -> None:
@@ -97,7 +98,7 @@ class Teller:
             speed_estimate_period=ESTIMATED_OVER,
         )  # fmt: skip
         self._task: Any = None
-        self._name, self._said = "", math.inf
+        self._name, self._said, self._began = "", math.inf, 0.0
 
     def __enter__(self) -> "Teller":
         self._progress.start()
@@ -115,7 +116,7 @@ class Teller:
         if _interrupted:
             raise KeyboardInterrupt
         if name != self._name:
-            self._name, self._said = name, -math.inf if detail else math.inf
+            self._name, self._said, self._began = name, -math.inf if detail else math.inf, time.monotonic()
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task = self._progress.add_task(name, total=total)
@@ -123,7 +124,9 @@ class Teller:
         self._progress.update(self._task, completed=done, total=total, description=" ".join([name, detail]).strip())
         if time.monotonic() >= self._said + SAID_EVERY:
             self._said = time.monotonic()
-            self._say(f"{done:,}/{total:,} {name} {detail}")
+            left = (time.monotonic() - self._began) / done * (total - done) if done else math.inf
+            estimate = f", about {max(1, round(left / 60))} min left" if math.isfinite(left) and done < total else ""
+            self._say(f"{done:,}/{total:,} {name} {detail}{estimate}")
 
     def _say(self, line: str) -> None:
         if not self._live:

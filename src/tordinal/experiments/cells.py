@@ -23,7 +23,18 @@ from tordinal.kernels import Matrix
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.text import ReviewVectorizer
 
-__all__ = ["BENCHMARK", "FIGURES", "REALIZATIONS", "SENTIMENT", "Cell", "cells_of", "run_cell"]
+__all__ = [
+    "BENCHMARK",
+    "FIGURES",
+    "HELD_FOR_LABELS",
+    "LABELS",
+    "MANY_LABELS",
+    "REALIZATIONS",
+    "SENTIMENT",
+    "Cell",
+    "cells_of",
+    "run_cell",
+]
 
 BENCHMARK = ("abalone", "bank", "california", "census")
 SENTIMENT = ("books", "dvd", "electronics", "kitchen")
@@ -105,7 +116,7 @@ def cells_of(
     extra = OURS if ours and study != "sensitivity" else ()
     for seed in range(realizations):
         if study == "synthetic":
-            for p in STRENGTHS:
+            for p in STRENGTHS if datasets is None or "clusters" in datasets else ():
                 for method in ("TOR", *extra):
                     yield Cell(study, "clusters", method, 200, seed, p)
             continue

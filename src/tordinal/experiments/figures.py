@@ -2,13 +2,16 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from io import BytesIO
 from pathlib import Path
+from textwrap import wrap
 from typing import Any
 
 import pandas as pd
 
 from tordinal.experiments.cells import BENCHMARK, FIGURES, REALIZATIONS, SENTIMENT
 from tordinal.experiments.methods import OURS
+from tordinal.experiments.table import write_whole
 
 __all__ = ["draw_figure"]
 
@@ -33,6 +36,7 @@ TITLES = {
     "fig11": "Fig. 11: mean absolute error on the sentiment sets",
     "fig12": "Fig. 12: improvement of TOR over its initialisation, and SVM trainings",
 }
+NARROWEST, LETTERS = 6.8, 13  # inches of a figure at least, and letters of its title that fit an inch
 DODGE = 0.12  # of the distance between two x, so that bars of standard deviations do not hide each other
 
 
@@ -119,11 +123,12 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     from matplotlib.figure import Figure
 
     rows = results[results["study"] == FIGURES[figure]]
-    if len(rows) == 0:
-        raise ValueError(f"there are no results for {figure} yet; run: tordinal reproduce {figure}")
     grid = [line for line in (_paper(figure, rows), *_ours(figure, rows)) if line]
+    if not grid:
+        raise ValueError(f"there are no results for {figure} yet; run: tordinal reproduce {figure}")
     columns = max(map(len, grid))
-    canvas = Figure(figsize=(3.4 * columns, 0.5 + 3.0 * len(grid)), layout="constrained")
+    width = max(3.4 * columns, NARROWEST)
+    canvas = Figure(figsize=(width, 0.5 + 3.0 * len(grid)), layout="constrained")
     axes = canvas.subplots(len(grid), columns, squeeze=False)
     for line, panels in zip(axes, grid, strict=True):
         for axis, panel in zip(line, panels, strict=False):
@@ -136,12 +141,15 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     canvas.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 7), frameon=False
     )
-    canvas.suptitle("\n".join([TITLES[figure], *_remarks(figure, grid)]), fontsize=10)
+    said = [line for text in (TITLES[figure], *_remarks(figure, grid)) for line in wrap(text, int(LETTERS * width))]
+    canvas.suptitle("\n".join(said), fontsize=10)
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"{figure}.png", out / f"{figure}.svg"]
     with mpl.rc_context({"svg.hashsalt": "tordinal", "svg.fonttype": "none"}):
-        canvas.savefig(paths[0], dpi=150, metadata={"Software": None})
-        canvas.savefig(paths[1], metadata={"Date": None})
+        for path, metadata in zip(paths, ({"Software": None}, {"Date": None}), strict=True):
+            drawn = BytesIO()
+            canvas.savefig(drawn, format=path.suffix[1:], dpi=150, metadata=metadata)
+            write_whole(path, drawn.getvalue())
     return paths
 
 
@@ -162,6 +170,8 @@ def _remarks(figure: str, grid: list[list[Panel]]) -> list[str]:
 def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
     """The panels of the paper's figure."""
     rows = rows[~rows["method"].isin(OURS)]
+    if len(rows) == 0:
+        return []
     if figure == "fig9":
         return [
             Panel(rows[rows["dataset"] == n], n, "setting", "zero_one", NAMES["zero_one"], "C1", log=True)

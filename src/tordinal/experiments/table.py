@@ -1,16 +1,21 @@
 """The table of results: one line per result, on disk as soon as it is known."""
 
+import contextlib
 import json
+import math
 import os
 from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeGuard
 
+import numpy as np
 import pandas as pd
 
-__all__ = ["KEY", "ResultTable"]
+__all__ = ["KEY", "ResultTable", "alone_in", "write_whole"]
 
 KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what tells results apart
+NUMBERS = ("zero_one", "mae")  # what every result has
+OPTIONAL = ("C1", "trainings", "swaps", "rises", "initial_zero_one", "initial_mae")  # what some have
 
 
 class ResultTable:
@@ -35,20 +40,23 @@ class ResultTable:
 
     def __init__(self, path: str | os.PathLike[str]):
         self.path = Path(path)
+        self.ignored: list[int] = []
 
     def rows(self) -> Iterator[dict[str, Any]]:
-        """All whole lines."""
+        """All results; `ignored` then has the numbers of lines that hold none."""
+        self.ignored = []
         if not self.path.is_file():
             return
         with self.path.open("rb") as file:
-            for line in file:
-                if line.endswith(b"\n"):
-                    try:
-                        row = json.loads(line)
-                    except ValueError:  # a line that was cut, with another one written after it
-                        continue
-                    if isinstance(row, dict) and all(name in row for name in KEY):
-                        yield row
+            for number, line in enumerate(file, start=1):
+                try:
+                    row = json.loads(line) if line.endswith(b"\n") else None
+                except ValueError:  # a line that was cut, with another one written after it
+                    row = None
+                if _is_result(row):
+                    yield row
+                else:
+                    self.ignored.append(number)
 
     def keys(self) -> set[tuple[Any, ...]]:
         """The keys of all results."""
@@ -69,7 +77,50 @@ class ResultTable:
 
     def frame(self) -> pd.DataFrame:
         """All results, the last one of each key, in a fixed order."""
-        frame = pd.DataFrame(list(self.rows()))
-        if len(frame) == 0:
-            return pd.DataFrame(columns=[*KEY, "zero_one", "mae"])
+        rows = list(self.rows())
+        frame = pd.DataFrame(
+            rows, columns=list(dict.fromkeys([*KEY, *NUMBERS, *OPTIONAL, *(n for row in rows for n in row)]))
+        )
+        frame = frame.astype(dict.fromkeys(["setting", *OPTIONAL], np.float64))
         return frame.drop_duplicates(subset=list(KEY), keep="last").sort_values(list(KEY), ignore_index=True)
+
+
+def _is_result(row: Any) -> TypeGuard[dict[str, Any]]:
+    """Whether a line of the file holds a result."""
+
+    def number(name: str) -> bool:
+        return isinstance(row[name], (int, float)) and not isinstance(row[name], bool) and math.isfinite(row[name])
+
+    return (
+        isinstance(row, dict)
+        and all(name in row for name in (*KEY, *NUMBERS))
+        and all(isinstance(row[name], str) for name in ("study", "dataset", "method"))
+        and all(isinstance(row[name], int) for name in ("labels", "seed"))
+        and (row["setting"] is None or number("setting"))
+        and all(number(name) for name in NUMBERS)
+        and all(row.get(name) is None or number(name) for name in OPTIONAL)
+    )
+
+
+@contextlib.contextmanager
+def alone_in(folder: Path) -> Iterator[None]:
+    """Hold a folder, so that two runs do not compute the same at the same time."""
+    folder.mkdir(parents=True, exist_ok=True)
+    with (folder / ".lock").open("w") as file:
+        try:
+            import fcntl
+
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except ModuleNotFoundError:  # there is none on Windows
+            pass
+        except BlockingIOError:
+            raise OSError(f"another run is at work in {folder}; wait for it, or choose another folder") from None
+        yield
+    (folder / ".lock").unlink(missing_ok=True)
+
+
+def write_whole(path: Path, content: bytes) -> None:
+    """Write a file that is at no moment half-written."""
+    part = path.with_name(f".{path.name}.part")
+    part.write_bytes(content)
+    os.replace(part, path)
