@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 import pandas as pd
 
 from tordinal.experiments import checks
+from tordinal.experiments.cells import LABELS, MANY_LABELS
 from tordinal.experiments.checks import LEVEL, Check, Finding
 
 __all__ = ["CLAIMS", "Claim", "claims_page", "judge"]
@@ -42,8 +43,8 @@ CLAIMS = [
         "VI-A1", "RED-SVM improves significantly on SVOR-EXC and SVOR-IMC on all benchmark sets", checks.red_over_svor
     ),
     Claim("VI-A1", "TOR gains more over RED-SVM on Bank and Census than on the others", checks.gains_by_set),
-    Claim("VI-A1", "M-TSVM is worst in zero-one error", checks.mtsvm_worst("zero_one")),
-    Claim("VI-A1", "M-TSVM is worst in absolute error", checks.mtsvm_worst("mae")),
+    Claim("VI-A1", "M-TSVM is worst in zero-one error in most experiments", checks.mtsvm_mostly_worst),
+    Claim("VI-A1", "M-TSVM is worst in absolute error", checks.mtsvm_worst_mae),
     Claim("VI-A1", "TOR is not the best in absolute error on the benchmark sets", checks.tor_not_best_mae),
     Claim("VI-A2", "On Algorithm 3's data RED-SVM deteriorates as p grows", checks.red_deteriorates),
     Claim("VI-A2", "The gain of TOR is largest near p = 0.1, and smaller at p = 0", checks.largest_near_tenth),
@@ -77,7 +78,8 @@ def judge(results: pd.DataFrame) -> list[tuple[Claim, Finding]]:
     findings : list of (Claim, Finding)
         Each claim and what was found.
     """
-    return [(claim, claim.check(results)) for claim in CLAIMS]
+    papers = results[results["labels"].isin((*LABELS, *MANY_LABELS))]
+    return [(claim, claim.check(papers)) for claim in CLAIMS]
 
 
 def claims_page(results: pd.DataFrame) -> str:
@@ -96,10 +98,11 @@ def claims_page(results: pd.DataFrame) -> str:
     findings = judge(results)
     lines = [
         "# The paper's claims, measured", "",
-        f"Made by `tordinal reproduce claims` from {len(results):,} results. Comparisons are one-sided Wilcoxon tests, paired "
-        f"over realisations, at level {LEVEL}, without a correction for their number. \"Holds\" means that every check passed, "
-        '"holds in part" that some did. Figures are mean errors over realisations and numbers of labels; a point is 1 % of '
-        "the rows.", "",
+        f"Made by `tordinal reproduce claims` from {len(results):,} results. A p-value is that of a one-sided Wilcoxon test "
+        f"paired over realisations (Mann-Whitney's test between data sets), at level {LEVEL}, without a correction for the "
+        "number of checks. Realisations draw from the same rows, so it speaks about these data sets and no others. "
+        '"Holds" means that every check passed, "holds in part" that some did. Errors are means over realisations and '
+        "numbers of labels; a point is 1 % of the rows.", "",
         "| section | the paper says | verdict | checks passed | why we think so |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for claim, found in findings:
