@@ -7,7 +7,7 @@ from rich.console import Console
 
 from tordinal.cli.session import Teller
 from tordinal.experiments.cells import FIGURES, HELD_FOR_LABELS, MANY_LABELS, Cell, cells_of
-from tordinal.experiments.claims import claims_page
+from tordinal.experiments.claims import claims_page, read_reasons
 from tordinal.experiments.figures import draw_figure
 from tordinal.experiments.study import missing_cells, run_study
 from tordinal.experiments.table import ResultTable, alone_in, write_whole
@@ -73,7 +73,8 @@ def run_reproduce(
         if figure in ("claims", "all"):
             if len(results) == 0:
                 raise ValueError(f"{table.path} has no results yet; run: tordinal reproduce all")
-            write_whole(out / "claims.md", claims_page(results).encode())
+            page = claims_page(results, read_reasons(out / "reasons.toml"))
+            write_whole(out / "claims.md", page.encode())
             console.print(f"  {out / 'claims.md'}")
 
 

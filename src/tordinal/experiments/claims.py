@@ -1,6 +1,12 @@
-"""The claims of the paper's section VI and abstract, each with what was measured, a verdict and why we think so."""
+"""The claims of the paper's section VI and abstract, each with what was measured, a verdict and why we think so.
 
-from dataclasses import dataclass, field
+Why a verdict came out belongs to a study and not to this code: it is written by hand into ``reasons.toml`` beside the results,
+with the verdict that it explains, and left out where the results come to another one.
+"""
+
+import tomllib
+from dataclasses import dataclass
+from pathlib import Path
 
 import pandas as pd
 
@@ -8,7 +14,7 @@ from tordinal.experiments import checks
 from tordinal.experiments.cells import LABELS, MANY_LABELS
 from tordinal.experiments.checks import LEVEL, Check, Finding
 
-__all__ = ["CLAIMS", "Claim", "claims_page", "judge"]
+__all__ = ["CLAIMS", "Claim", "claims_page", "judge", "read_reasons"]
 
 
 @dataclass(frozen=True)
@@ -23,15 +29,11 @@ class Claim:
         What it says.
     check : callable
         Measures it on a table of results.
-    why : dict of str to str
-        Why we think that a verdict came out, by verdict. Written for the committed study; another one may come to another
-        verdict, which then goes without.
     """
 
     section: str
     text: str
     check: Check
-    why: dict[str, str] = field(default_factory=dict)
 
 
 CLAIMS = [
@@ -82,13 +84,46 @@ def judge(results: pd.DataFrame) -> list[tuple[Claim, Finding]]:
     return [(claim, claim.check(papers)) for claim in CLAIMS]
 
 
-def claims_page(results: pd.DataFrame) -> str:
+def read_reasons(path: Path) -> dict[str, dict[str, str]]:
+    """Reasons by claim, each with the ``verdict`` that it explains and the ``why``; none if there is no such file.
+
+    Parameters
+    ----------
+    path : Path
+        A TOML file.
+
+    Returns
+    -------
+    reasons : dict
+        What it holds.
+
+    Raises
+    ------
+    ValueError
+        If it is no such file, or speaks of a claim that there is not.
+    """
+    if not path.is_file():
+        return {}
+    try:
+        reasons = tomllib.loads(path.read_text(encoding="utf-8"))
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ValueError(f"{path} is not TOML: {error}") from None
+    known = {claim.text for claim in CLAIMS}
+    for text, reason in reasons.items():
+        if text not in known or not isinstance(reason, dict) or set(reason) != {"verdict", "why"}:
+            raise ValueError(f"{path}: [{text!r}] must name a claim and have verdict and why")
+    return reasons
+
+
+def claims_page(results: pd.DataFrame, reasons: dict[str, dict[str, str]] | None = None) -> str:
     """The page of claims, in Markdown.
 
     Parameters
     ----------
     results : DataFrame
         The table of results.
+    reasons : dict or None
+        Why a verdict came out, see `read_reasons`.
 
     Returns
     -------
@@ -106,7 +141,8 @@ def claims_page(results: pd.DataFrame) -> str:
         "| section | the paper says | verdict | checks passed | why we think so |", "|---|---|---|---|---|",
     ]  # fmt: skip
     for claim, found in findings:
-        why = claim.why.get(found.verdict, "")
+        reason = (reasons or {}).get(claim.text, {})
+        why = reason["why"] if reason.get("verdict") == found.verdict else ""
         lines.append(
             f"| {claim.section} | {claim.text} | {found.verdict} | {found.passed} of {len(found.checks)} | {why} |"
         )
