@@ -25,7 +25,7 @@ def test_methods_beyond_the_paper_are_drawn_apart(tmp_path):
         draw_figure(figure, study_results(), tmp_path / "ours")
         paper, ours = ((tmp_path / name / f"{figure}.svg").read_text() for name in ("paper", "ours"))
         assert "beyond the paper" not in paper
-        assert "below: beyond the paper" in ours
+        assert "below, ours: beyond the paper" in ours
         axes = [text.count('id="axes_') for text in (paper, ours)]
         assert axes[1] >= 2 * axes[0]
 
@@ -33,9 +33,9 @@ def test_methods_beyond_the_paper_are_drawn_apart(tmp_path):
 def test_a_picture_says_how_to_complete_it(tmp_path):
     table = study_results(studies=("benchmark",), realizations=20, ours=False)
     draw_figure("fig5", table, tmp_path)
-    assert "to complete" not in (tmp_path / "fig5.svg").read_text()
+    assert "complete them" not in (tmp_path / "fig5.svg").read_text()
     draw_figure("fig5", table[(table["dataset"] != "census") | (table["seed"] < 6)], tmp_path)
     text = (tmp_path / "fig5.svg").read_text()
     assert "census, 6 realisations" in text
     assert "bank, 20 realisations" in text
-    assert "to complete: tordinal reproduce fig5 --realizations 20" in text
+    assert "tordinal reproduce fig5 --realizations 20" in text

@@ -1,12 +1,13 @@
 """The figures of the study, drawn from the table of results alone."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
 
+import numpy as np
 import pandas as pd
 
 from tordinal.experiments.cells import BENCHMARK, FIGURES, REALIZATIONS, SENTIMENT
@@ -36,7 +37,7 @@ TITLES = {
     "fig11": "Fig. 11: mean absolute error on the sentiment sets",
     "fig12": "Fig. 12: improvement of TOR over its initialisation, and SVM trainings",
 }
-NARROWEST, LETTERS = 6.8, 13  # inches of a figure at least, and letters of its title that fit an inch
+NARROWEST, LETTERS = 6.8, 12  # inches of a figure at least, and letters of its title that fit an inch
 DODGE = 0.12  # of the distance between two x, so that bars of standard deviations do not hide each other
 
 
@@ -75,7 +76,7 @@ class Panel:
         """Draw it on an axis."""
         methods = [m for m in STYLE if m in set(self.rows["method"])] or sorted(set(self.rows["method"]))
         places = pd.Series(sorted(set(self.rows[self.x])))
-        step = float(places.diff().min()) if len(places) > 1 and not self.log else 0.0
+        step = min(float(places.diff().min()), np.ptp(places) / 6) if len(places) > 1 and not self.log else 0.0
         for place, method in enumerate(methods):
             group = self.rows[self.rows["method"] == method].groupby(self.x)[self.value]
             mean, deviation = group.mean(), group.std().fillna(0.0)
@@ -126,7 +127,9 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     grid = [line for line in (_paper(figure, rows), *_ours(figure, rows)) if line]
     if not grid:
         raise ValueError(f"there are no results for {figure} yet; run: tordinal reproduce {figure}")
-    columns = max(map(len, grid))
+    remarks = _remarks(figure, grid)
+    columns = {4: 2}.get(max(map(len, grid)), max(map(len, grid)))  # four panels make a square
+    grid = [line[i : i + columns] for line in grid for i in range(0, len(line), columns)]
     width = max(3.4 * columns, NARROWEST)
     canvas = Figure(figsize=(width, 0.5 + 3.0 * len(grid)), layout="constrained")
     axes = canvas.subplots(len(grid), columns, squeeze=False)
@@ -141,7 +144,7 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     canvas.legend(
         handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 7), frameon=False
     )
-    said = [line for text in (TITLES[figure], *_remarks(figure, grid)) for line in wrap(text, int(LETTERS * width))]
+    said = [line for text in (TITLES[figure], *remarks) for line in wrap(text, int(LETTERS * width))]
     canvas.suptitle("\n".join(said), fontsize=10)
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"{figure}.png", out / f"{figure}.svg"]
@@ -159,12 +162,12 @@ def _remarks(figure: str, grid: list[list[Panel]]) -> list[str]:
     if FIGURES[figure] in ("sentiment", "swapping"):
         said.append("Amazon reviews: unprocessed edition")
     if len(grid) > 1:
-        said.append("upper row: the paper's methods; below: beyond the paper")
+        said.append("below, ours: beyond the paper")
     if min(panel.realisations() for line in grid for panel in line) >= REALIZATIONS:
         return ["; ".join(said)]
     ours = " --ours" if len(grid) > 1 else ""
     command = f"tordinal reproduce {figure}{ours} --realizations {REALIZATIONS}"
-    return ["; ".join(said), f"fewer than {REALIZATIONS} realisations where it says so; to complete: {command}"]
+    return ["; ".join(said), f"where there are fewer than {REALIZATIONS} realisations, complete them with", command]
 
 
 def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
@@ -198,21 +201,19 @@ def _ours(figure: str, rows: pd.DataFrame) -> list[list[Panel]]:
     key = ["dataset", "labels", "seed"]
     known = ours.set_index(key).index
     rows = rows[rows["method"].isin(("RED-SVM", "TOR", *OURS)) & rows.set_index(key).index.isin(known)]
-    if figure == "fig7":
-        return [
-            [
-                Panel(rows, f"({x})", "setting", e, NAMES[e], "p") for x, e in (("c", "zero_one"), ("d", "mae"))
-            ]
-        ]  # fmt: skip
-    if figure == "fig8":
-        return [_falls(_gains(rows), "cd", "setting", "p")]
     if figure == "fig12":
         gains = _gains(rows)
         lines = zip(OURS, ("def", "gh"), strict=True)
         return [
             _swapping(gains[gains["method"] == m], names, m + ", ") for m, names in lines if m in set(gains["method"])
         ]
-    return [_by_set(figure, rows)]
+    if figure == "fig7":
+        panels = [Panel(rows, f"({x})", "setting", e, NAMES[e], "p") for x, e in zip("cd", NAMES, strict=True)]
+    elif figure == "fig8":
+        panels = _falls(_gains(rows), "cd", "setting", "p")
+    else:
+        panels = _by_set(figure, rows)
+    return [[replace(panel, title=f"{panel.title}, ours") for panel in panels]]
 
 
 def _by_set(figure: str, rows: pd.DataFrame) -> list[Panel]:
