@@ -158,16 +158,15 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
 
 def _remarks(figure: str, grid: list[list[Panel]]) -> list[str]:
     """What must be said on the picture: the edition of the reviews, and how to complete it."""
-    said = ["bars: one standard deviation"]
-    if FIGURES[figure] in ("sentiment", "swapping"):
-        said.append("Amazon reviews: unprocessed edition")
-    if len(grid) > 1:
+    reviews = "; Amazon reviews: unprocessed edition" if FIGURES[figure] in ("sentiment", "swapping") else ""
+    ours = len(grid) > 1
+    said = [f"bars: one standard deviation{reviews}"]
+    if ours:
         said.append("below, ours: beyond the paper")
-    if min(panel.realisations() for line in grid for panel in line) >= REALIZATIONS:
-        return ["; ".join(said)]
-    ours = " --ours" if len(grid) > 1 else ""
-    command = f"tordinal reproduce {figure}{ours} --realizations {REALIZATIONS}"
-    return ["; ".join(said), f"where there are fewer than {REALIZATIONS} realisations, complete them with", command]
+    if min(panel.realisations() for line in grid for panel in line) < REALIZATIONS:
+        said.append(f"where there are fewer than {REALIZATIONS} realisations, complete them with")
+        said.append(f"tordinal reproduce {figure}{' --ours' if ours else ''} --realizations {REALIZATIONS}")
+    return said
 
 
 def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
