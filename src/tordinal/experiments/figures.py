@@ -37,7 +37,11 @@ TITLES = {
     "fig11": "Fig. 11: mean absolute error on the sentiment sets",
     "fig12": "Fig. 12: improvement of TOR over its initialisation, and SVM trainings",
 }
-NARROWEST, LETTERS = 6.8, 12  # inches of a figure at least, and letters of its title that fit an inch
+NARROWEST, LETTERS, ENTRY = (
+    6.8,
+    12,
+    1.7,
+)  # inches of a figure; letters of its title in an inch; inches of a legend's entry
 DODGE = 0.12  # of the distance between two x, so that bars of standard deviations do not hide each other
 
 
@@ -142,7 +146,11 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
         label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
     canvas.legend(
-        handles.values(), handles.keys(), loc="outside lower center", ncols=min(len(handles), 7), frameon=False
+        handles.values(),
+        handles.keys(),
+        loc="outside lower center",
+        ncols=min(len(handles), int(width / ENTRY)),
+        frameon=False,
     )
     said = [line for text in (TITLES[figure], *remarks) for line in wrap(text, int(LETTERS * width))]
     canvas.suptitle("\n".join(said), fontsize=10)
