@@ -31,7 +31,8 @@ class ResultTable:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> table = ResultTable(folder.name + "/results.jsonl")
-    >>> row = {"study": "synthetic", "dataset": "p", "method": "TOR", "labels": 200, "seed": 0, "setting": 0.1, "mae": 0.3}
+    >>> key = {"study": "synthetic", "dataset": "clusters", "method": "TOR", "labels": 200, "seed": 0, "setting": 0.1}
+    >>> row = {**key, "zero_one": 0.3, "mae": 0.3}
     >>> table.append(row)
     >>> len(ResultTable(table.path).keys())
     1
