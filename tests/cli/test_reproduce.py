@@ -7,6 +7,7 @@ import subprocess
 import sys
 import time
 
+import pytest
 from problems import study_results
 from typer.testing import CliRunner
 
@@ -98,6 +99,9 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
         result = CliRunner().invoke(app, ["reproduce", "claims", "--out", str(tmp_path)])
     assert result.exit_code == 2
     assert "another run is at work" in result.output
+    with pytest.raises(KeyboardInterrupt), alone_in(tmp_path):
+        raise KeyboardInterrupt
+    assert os.listdir(tmp_path) == []
 
 
 def test_a_folder_that_cannot_be_used_is_refused_before_anything_runs(tmp_path):

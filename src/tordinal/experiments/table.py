@@ -116,8 +116,10 @@ def alone_in(folder: Path) -> Iterator[None]:
             pass
         except BlockingIOError:
             raise OSError(f"another run is at work in {folder}; wait for it, or choose another folder") from None
-        yield
-    (folder / ".lock").unlink(missing_ok=True)
+        try:
+            yield
+        finally:
+            (folder / ".lock").unlink(missing_ok=True)
 
 
 def write_whole(path: Path, content: bytes) -> None:
