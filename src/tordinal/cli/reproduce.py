@@ -10,7 +10,8 @@ from tordinal.experiments.cells import FIGURES, HELD_FOR_LABELS, MANY_LABELS, Ce
 from tordinal.experiments.claims import claims_page, read_reasons
 from tordinal.experiments.figures import draw_figure
 from tordinal.experiments.study import missing_cells, run_study
-from tordinal.experiments.table import ResultTable, alone_in, write_whole
+from tordinal.experiments.table import ResultTable, alone_in
+from tordinal.tables.outputs import Outputs
 
 __all__ = ["run_reproduce"]
 
@@ -74,8 +75,11 @@ def run_reproduce(
             if len(results) == 0:
                 raise ValueError(f"{table.path} has no results yet; run: tordinal reproduce all")
             page = claims_page(results, read_reasons(out / "reasons.toml"))
-            write_whole(out / "claims.md", page.encode())
-            console.print(f"  {out / 'claims.md'}")
+            place = str(out / "claims.md")
+            with Outputs({}, {"claims": place}) as outputs:
+                outputs.write(place, lambda file: file.write(page.encode()))
+                outputs.commit()
+            console.print(f"  {place}")
 
 
 def _run(cells: list[Cell], table: ResultTable, data: str | None, jobs: int, console: Console, quiet: bool) -> int:

@@ -103,8 +103,6 @@ def gains(
 def swapped(results: pd.DataFrame, study: str) -> pd.DataFrame:
     """TOR's runs, with the fall of both errors since its initialisation."""
     rows = pick(results, study=study, method="TOR")
-    if "initial_mae" not in rows:  # there are no runs of TOR
-        rows = rows.assign(initial_zero_one=0.0, initial_mae=0.0)
     return rows.assign(**{f"gain_{e}": rows[f"initial_{e}"] - rows[e] for e in BOTH})
 
 

@@ -2,7 +2,6 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from io import BytesIO
 from pathlib import Path
 from textwrap import wrap
 from typing import Any
@@ -12,7 +11,7 @@ import pandas as pd
 
 from tordinal.experiments.cells import BENCHMARK, FIGURES, REALIZATIONS, SENTIMENT
 from tordinal.experiments.methods import OURS
-from tordinal.experiments.table import write_whole
+from tordinal.tables.outputs import Outputs
 
 __all__ = ["draw_figure"]
 
@@ -37,11 +36,8 @@ TITLES = {
     "fig11": "Fig. 11: mean absolute error on the sentiment sets",
     "fig12": "Fig. 12: improvement of TOR over its initialisation, and SVM trainings",
 }
-NARROWEST, LETTERS, ENTRY = (
-    6.8,
-    12,
-    1.7,
-)  # inches of a figure; letters of its title in an inch; inches of a legend's entry
+NARROWEST = 6.8  # inches of a figure at least
+LETTERS, ENTRY = 12, 1.7  # letters of a title in an inch, and inches of an entry of the legend
 DODGE = 0.12  # of the distance between two x, so that bars of standard deviations do not hide each other
 
 
@@ -156,11 +152,12 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     canvas.suptitle("\n".join(said), fontsize=10)
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"{figure}.png", out / f"{figure}.svg"]
-    with mpl.rc_context({"svg.hashsalt": "tordinal", "svg.fonttype": "none"}):
-        for path, metadata in zip(paths, ({"Software": None}, {"Date": None}), strict=True):
-            drawn = BytesIO()
-            canvas.savefig(drawn, format=path.suffix[1:], dpi=150, metadata=metadata)
-            write_whole(path, drawn.getvalue())
+    png, svg = map(str, paths)
+    style = mpl.rc_context({"svg.hashsalt": "tordinal", "svg.fonttype": "none"})
+    with style, Outputs({}, {"PNG": png, "SVG": svg}) as outputs:
+        outputs.write(png, lambda file: canvas.savefig(file, format="png", dpi=150, metadata={"Software": None}))
+        outputs.write(svg, lambda file: canvas.savefig(file, format="svg", metadata={"Date": None}))
+        outputs.commit()
     return paths
 
 

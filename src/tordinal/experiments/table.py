@@ -11,7 +11,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import pandas as pd
 
-__all__ = ["KEY", "ResultTable", "alone_in", "write_whole"]
+__all__ = ["KEY", "ResultTable", "alone_in"]
 
 KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what tells results apart
 NUMBERS = ("zero_one", "mae")  # what every result has
@@ -120,10 +120,3 @@ def alone_in(folder: Path) -> Iterator[None]:
             yield
         finally:
             (folder / ".lock").unlink(missing_ok=True)
-
-
-def write_whole(path: Path, content: bytes) -> None:
-    """Write a file that is at no moment half-written."""
-    part = path.with_name(f".{path.name}.part")
-    part.write_bytes(content)
-    os.replace(part, path)
