@@ -12,15 +12,23 @@ HERE = Path(__file__).parent
 
 def main() -> None:
     names = sorted(
-        m.name.removeprefix("bench_") for m in pkgutil.iter_modules([str(HERE)]) if m.name.startswith("bench_")
+        m.name.removeprefix("bench_")
+        for m in pkgutil.iter_modules([str(HERE)])
+        if m.name.startswith("bench_")
     )
     parser = argparse.ArgumentParser(prog="python -m benchmarks", description=__doc__)
     parser.add_argument("names", nargs="*", help="benchmarks to run")
     parser.add_argument("--list", action="store_true", help="list the benchmarks")
     parser.add_argument("--quick", action="store_true", help="small sizes, to see that it works")
-    parser.add_argument("--data", type=Path, default=Path("../shared/data"), help="folder of the real data sets")
-    parser.add_argument("--out", type=Path, default=HERE / "results", help="folder for the JSON results")
-    parser.add_argument("--page", action="store_true", help="write docs/benchmarks.md from the stored results")
+    parser.add_argument(
+        "--data", type=Path, default=Path("../shared/data"), help="folder of the real data sets"
+    )
+    parser.add_argument(
+        "--out", type=Path, default=HERE / "results", help="folder for the JSON results"
+    )
+    parser.add_argument(
+        "--page", action="store_true", help="write docs/benchmarks.md from the stored results"
+    )
     arguments = parser.parse_args()
     if arguments.page:
         print("written:", page(arguments.out, HERE.parent / "docs" / "benchmarks.md"))

@@ -94,7 +94,11 @@ def one(data: Path, name: str, seed: int, done: set[str], path: Path) -> None:
     for method, model in methods(sp.issparse(X)).items():
         if f"{name}/{seed}/{method}" in done:
             continue
-        rows = in_span(X, kept) if sp.issparse(X) and method in ("mord LogisticAT", "skordinal REDSVM") else X
+        rows = (
+            in_span(X, kept)
+            if sp.issparse(X) and method in ("mord LogisticAT", "skordinal REDSVM")
+            else X
+        )
         start = time.perf_counter()
         if method in ("TOR", "TORCV", "TORCV supervised", "LabelSpreading", "SelfTraining"):
             model.fit(rows, hidden)
@@ -106,11 +110,20 @@ def one(data: Path, name: str, seed: int, done: set[str], path: Path) -> None:
             "set": name, "seed": seed, "method": method, "seconds": seconds,
             "zero_one": float(np.mean(found[rest] != y[rest])), "mae": float(np.mean(np.abs(found[rest] - y[rest]))),
         }  # fmt: skip
-        if hasattr(model, "predict_proba") and method in ("TOR", "REDSVM", "TORCV", "mord LogisticAT"):
+        if hasattr(model, "predict_proba") and method in (
+            "TOR",
+            "REDSVM",
+            "TORCV",
+            "mord LogisticAT",
+        ):
             p = model.predict_proba(rows[rest])
-            share = (np.bincount(y[kept], minlength=y.max() + 1) + 0.5) / (LABELS + 0.5 * (y.max() + 1))
+            share = (np.bincount(y[kept], minlength=y.max() + 1) + 0.5) / (
+                LABELS + 0.5 * (y.max() + 1)
+            )
             for key, q in (("", p), ("base ", np.tile(share, (rest.sum(), 1)))):
-                record[key + "log_loss"] = float(-np.mean(np.log(np.maximum(q[np.arange(len(q)), y[rest]], 1e-15))))
+                record[key + "log_loss"] = float(
+                    -np.mean(np.log(np.maximum(q[np.arange(len(q)), y[rest]], 1e-15)))
+                )
                 step = np.cumsum(q, axis=1)[:, :-1] - (y[rest][:, None] <= np.arange(y.max()))
                 record[key + "rps"] = float(np.mean((step**2).sum(axis=1)))
         with path.open("a") as stream:
@@ -153,7 +166,9 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     path.parent.mkdir(exist_ok=True)
     past = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {f"{r['set']}/{r['seed']}/{r['method']}" for r in past}
-    Parallel(n_jobs=2, batch_size=1)(delayed(one)(data, n, s, done, path) for s in range(seeds) for n in sets)
+    Parallel(n_jobs=2, batch_size=1)(
+        delayed(one)(data, n, s, done, path) for s in range(seeds) for n in sets
+    )
     records = [json.loads(line) for line in path.read_text().splitlines()]
     rows = summary(records)
     show(f"{LABELS} labels, {seeds} seeds, {len(sets)} sets", rows)
@@ -163,7 +178,11 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
         for n in sets
     ]  # fmt: skip
     show("mean MAE by set", per_set)
-    scored = [m for m in ("TOR", "REDSVM", "TORCV", "mord LogisticAT") if any(r["method"] == m for r in records)]
+    scored = [
+        m
+        for m in ("TOR", "REDSVM", "TORCV", "mord LogisticAT")
+        if any(r["method"] == m for r in records)
+    ]
     probabilities = [
         {"set": n, **{f"{m} {key}": float(np.mean([r[key] for r in records if r["set"] == n and r["method"] == m]))
                       for key in ("log_loss", "rps") for m in scored},

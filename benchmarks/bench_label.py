@@ -48,7 +48,10 @@ def label(n: int, labels: int) -> dict[str, Any]:
         ]  # fmt: skip
         start = time.perf_counter()
         done = subprocess.run(
-            [sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=False
+            [sys.executable, "-c", code, *map(str, command)],
+            capture_output=True,
+            text=True,
+            check=False,
         )
         seconds = time.perf_counter() - start
         if done.returncode:
@@ -60,8 +63,15 @@ def label(n: int, labels: int) -> dict[str, Any]:
             for r, s in zip(rows, stars, strict=True)
             if r["stars_source"] == "predicted"
         ]
-        sizes = {name: (path / name).stat().st_size / 2**20 for name in ("in.csv", "r.html", "m.skops")}
-    return {"seconds": seconds, "peak_mb": float(done.stdout.split()[-1]), "mae": float(np.mean(off)), **sizes}
+        sizes = {
+            name: (path / name).stat().st_size / 2**20 for name in ("in.csv", "r.html", "m.skops")
+        }
+    return {
+        "seconds": seconds,
+        "peak_mb": float(done.stdout.split()[-1]),
+        "mae": float(np.mean(off)),
+        **sizes,
+    }
 
 
 def run(quick: bool, data: Path) -> list[dict[str, Any]]:
@@ -70,7 +80,11 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
         if quick and n > 5_000:
             break
         a = label(n, labels)
-        growth = f"{np.log(a['seconds'] / rows[-1]['s']) / np.log(n / rows[-1]['rows']):.2f}" if rows else ""
+        growth = (
+            f"{np.log(a['seconds'] / rows[-1]['s']) / np.log(n / rows[-1]['rows']):.2f}"
+            if rows
+            else ""
+        )
         rows.append({
             "rows": n, "labels": labels, "s": a["seconds"], "peak MB": a["peak_mb"], "growth: s ~ rows^": growth,
             "MAE": a["mae"],

@@ -12,7 +12,9 @@ from benchmarks.harness import measure, show, timed
 LABELS, FEATURES, WORDS, OPINIONS, LEXICON = 1000, 47_000, 75, 12, 400
 
 
-def text_rows(n: int, n_ranks: int, dtype: Any = np.float32, seed: int = 0) -> tuple[sp.csr_matrix, np.ndarray]:
+def text_rows(
+    n: int, n_ranks: int, dtype: Any = np.float32, seed: int = 0
+) -> tuple[sp.csr_matrix, np.ndarray]:
     """Rows of unit length with Zipf-distributed words, a few of which are opinions near the row's place on a scale."""
     rng = np.random.default_rng(seed)
     share = 1.0 / (np.arange(FEATURES) + 10.0)
@@ -49,7 +51,9 @@ def store(folder: str, n: int, n_ranks: int) -> dict[str, Any]:
 
 
 def load(folder: str) -> tuple[sp.csr_matrix, np.ndarray]:
-    data, indices, indptr, y = (np.load(f"{folder}/{name}.npy") for name in ("data", "indices", "indptr", "y"))
+    data, indices, indptr, y = (
+        np.load(f"{folder}/{name}.npy") for name in ("data", "indices", "indptr", "y")
+    )
     return sp.csr_matrix((data, indices, indptr), shape=(len(y), FEATURES)), y
 
 
@@ -85,7 +89,9 @@ def linear_svc(n: int) -> dict[str, Any]:
     from sklearn.svm import LinearSVC
 
     X, y = text_rows(n, 2, np.float64)  # its solver copies anything else to float64
-    model, seconds = timed(lambda: LinearSVC(loss="squared_hinge", dual=False, C=1.0, tol=1e-4).fit(X, y))
+    model, seconds = timed(
+        lambda: LinearSVC(loss="squared_hinge", dual=False, C=1.0, tol=1e-4).fit(X, y)
+    )
     return {"seconds": seconds, "error": float(np.mean(model.predict(X) != y))}
 
 
@@ -110,7 +116,9 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     yardstick = []
     for n in sizes:
         peer = measure(linear_svc, n)
-        svmlin = tor(n, 2, {"loss": "squared_hinge", "C": 0.5, "C2_max": 1.0 / (2 * (n - LABELS) * 0.001)})
+        svmlin = tor(
+            n, 2, {"loss": "squared_hinge", "C": 0.5, "C2_max": 1.0 / (2 * (n - LABELS) * 0.001)}
+        )
         whole = tor(n, 2, {"loss": "squared_hinge", "C": 1.0})
         yardstick += [
             {

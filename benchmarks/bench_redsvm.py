@@ -9,7 +9,11 @@ from benchmarks.harness import census, measure, ordinal_rows, show, timed
 
 
 def problem(n: int, data: str, dense_linear: bool) -> tuple[np.ndarray, np.ndarray]:
-    return ordinal_rows(n) if dense_linear or not (Path(data) / "census").is_dir() else census(Path(data), n)
+    return (
+        ordinal_rows(n)
+        if dense_linear or not (Path(data) / "census").is_dir()
+        else census(Path(data), n)
+    )
 
 
 def ours(n: int, kernel: str, C: float, data: str) -> dict[str, Any]:
@@ -35,16 +39,18 @@ def theirs(n: int, kernel: str, C: float, data: str) -> dict[str, Any]:
 def with_svc(n: int, kernel: str, C: float, data: str) -> dict[str, Any]:
     """scikit-learn's SVC on the extended problem: each row once per threshold, with the threshold as features."""
     from sklearn.svm import SVC
+    from tordinal.solvers.solution import thresholds_and_losses
 
     from tordinal.losses import Hinge
     from tordinal.reduction import ranks, signs
-    from tordinal.solvers.solution import thresholds_and_losses
 
     X, y = problem(n, data, kernel == "linear")
     X = X - X.mean(axis=0)
     m = len(np.unique(y)) - 1
     extended = np.hstack([np.repeat(X, m, axis=0), -np.tile(np.eye(m), (n, 1))])
-    model, seconds = timed(lambda: SVC(kernel="linear", C=C, tol=1e-3).fit(extended, signs(y - 1, m).ravel()))
+    model, seconds = timed(
+        lambda: SVC(kernel="linear", C=C, tol=1e-3).fit(extended, signs(y - 1, m).ravel())
+    )
     w, t = model.coef_[0, :-m], np.sort(model.coef_[0, -m:] - model.intercept_[0])
     h = X @ w
     value = 0.5 * float(w @ w) + thresholds_and_losses(Hinge(), y - 1, np.full(n, C), h, t)
@@ -52,7 +58,10 @@ def with_svc(n: int, kernel: str, C: float, data: str) -> dict[str, Any]:
 
 
 def run(quick: bool, data: Path) -> list[dict[str, Any]]:
-    cases = [(n, "perceptron", 1.0, theirs, "skordinal.REDSVM") for n in ((1000,) if quick else (5000, 10000, 22784))]
+    cases = [
+        (n, "perceptron", 1.0, theirs, "skordinal.REDSVM")
+        for n in ((1000,) if quick else (5000, 10000, 22784))
+    ]
     if not quick:
         cases += [
             (5000, "linear", 100.0, theirs, "skordinal.REDSVM"),
@@ -68,5 +77,8 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
             "objective / peer's": "" if b["objective"] is None else f"{a['objective'] / b['objective']:.5f}",
             "steps": a["steps"], "first use s": a["first_use"],
         })  # fmt: skip
-        show("REDSVM, tol 1e-3, kernel time included (perceptron: census; linear: 16 dense features)", rows)
+        show(
+            "REDSVM, tol 1e-3, kernel time included (perceptron: census; linear: 16 dense features)",
+            rows,
+        )
     return rows

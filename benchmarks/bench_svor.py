@@ -20,7 +20,9 @@ def ours(n: int, C: float, constraints: str) -> dict[str, Any]:
 
     X, y, X_new = problem(n)
     SVOR(kernel="rbf").fit(X[:1100], y[:1100])
-    model, seconds = timed(lambda: SVOR(C=C, kernel="rbf", gamma=GAMMA, constraints=constraints).fit(X, y))
+    model, seconds = timed(
+        lambda: SVOR(C=C, kernel="rbf", gamma=GAMMA, constraints=constraints).fit(X, y)
+    )
     return {"seconds": seconds, "predicted": model.predict(X_new)}
 
 
@@ -28,7 +30,9 @@ def theirs(n: int, C: float, constraints: str) -> dict[str, Any]:
     from skordinal.classifiers import SVOR
 
     X, y, X_new = problem(n)
-    model, seconds = timed(lambda: SVOR(C=C, kernel="rbf", gamma=GAMMA, constraints=constraints, tol=1e-3).fit(X, y))
+    model, seconds = timed(
+        lambda: SVOR(C=C, kernel="rbf", gamma=GAMMA, constraints=constraints, tol=1e-3).fit(X, y)
+    )
     return {"seconds": seconds, "predicted": model.predict(X_new)}
 
 

@@ -37,11 +37,11 @@ class SVCTrainer:
 
     def train(self, y: np.ndarray, cost: np.ndarray, warm: Any, precision: float) -> Any:
         from sklearn.svm import SVC
+        from tordinal.solvers.solution import objective
 
         from tordinal.losses import Hinge
         from tordinal.reduction import signs
         from tordinal.solvers import Solution
-        from tordinal.solvers.solution import objective
 
         used, m = np.flatnonzero(cost > 0), self.m
         extended = np.kron(self.K[np.ix_(used, used)], np.ones((m, m)))
@@ -55,7 +55,15 @@ class SVCTrainer:
         a = np.zeros(len(y))
         a[used] = beta.sum(axis=1)
         h, t = self.K @ a, np.sort(-beta.sum(axis=0) - svc.intercept_[0])
-        return Solution(h, t, objective(Hinge(), y, cost, h, a, t), a, y.copy(), cost, n_iter=int(svc.n_iter_[0]))
+        return Solution(
+            h,
+            t,
+            objective(Hinge(), y, cost, h, a, t),
+            a,
+            y.copy(),
+            cost,
+            n_iter=int(svc.n_iter_[0]),
+        )
 
     def gain(self, d: np.ndarray) -> np.ndarray:
         from tordinal.losses import Hinge, swap_gain
@@ -104,7 +112,9 @@ def census_peer(data: str) -> dict[str, Any]:
     from skordinal.classifiers import REDSVM
 
     X, y = census(Path(data))
-    _, seconds = timed(lambda: REDSVM(kernel="perceptron", tol=1e-3, cache_size=2500).fit(X[:-300], y[:-300]))
+    _, seconds = timed(
+        lambda: REDSVM(kernel="perceptron", tol=1e-3, cache_size=2500).fit(X[:-300], y[:-300])
+    )
     return {"seconds": seconds}
 
 

@@ -20,7 +20,11 @@ def search(n: int) -> dict[str, Any]:
     X, y, hidden = problem(n)
     TORCV(C=[1.0], kernel=["linear", "perceptron"]).fit(X[:1300], hidden[:1300])
     fits = {}
-    for name, model in (("default", TOR()), ("perceptron", TOR(kernel="perceptron")), ("rbf", TOR(kernel="rbf"))):
+    for name, model in (
+        ("default", TOR()),
+        ("perceptron", TOR(kernel="perceptron")),
+        ("rbf", TOR(kernel="rbf")),
+    ):
         fits[name] = min(timed(lambda model=model: model.fit(X, hidden))[1] for _ in range(3))
     model, seconds = timed(lambda: TORCV().fit(X, hidden))
     tried = int(np.isfinite(model.cv_results_["mean_test_score"]).sum())
@@ -42,7 +46,9 @@ def exhaustive(n: int, Cs: list[float]) -> dict[str, Any]:
     _search.FIRST_FOLDS = owner.cv  # nobody drops out
     start = time.perf_counter()
     run = _search.Search(owner, X, rank)
-    supervised = [_search.Candidate(C, k, loss) for loss in owner.loss for k in owner.kernel for C in Cs]
+    supervised = [
+        _search.Candidate(C, k, loss) for loss in owner.loss for k in owner.kernel for C in Cs
+    ]
     trials = run.supervised(supervised)
     variants = [
         _search.Candidate(c.C, c.kernel, c.loss, True, ratio, swaps)

@@ -60,8 +60,17 @@ def save(name: str, records: list[dict[str, Any]], out: Path, quick: bool) -> Pa
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}{'-quick' if quick else ''}.json"
     versions = {p: version(p) for p in PACKAGES}
-    machine = {"cores": os.cpu_count(), "machine": platform.machine(), "python": platform.python_version()}
-    content = {"date": date.today().isoformat(), "machine": machine, "versions": versions, "records": records}
+    machine = {
+        "cores": os.cpu_count(),
+        "machine": platform.machine(),
+        "python": platform.python_version(),
+    }
+    content = {
+        "date": date.today().isoformat(),
+        "machine": machine,
+        "versions": versions,
+        "records": records,
+    }
     path.write_text(json.dumps(content, indent=1) + "\n")
     return path
 

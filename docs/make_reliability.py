@@ -46,7 +46,14 @@ for ax, (name, colour) in zip(axes, zip(MODELS, COLOURS, strict=False), strict=T
     share = [true[bins == b].mean() for b in range(10) if (bins == b).any()]
     ax.plot([0, 1], [0, 1], color="0.8", zorder=0)
     ax.plot(x, share, "o-", color=colour)
-    error = sum((bins == b).mean() * abs(true[bins == b].mean() - said[bins == b].mean()) for b in np.unique(bins))
-    ax.set(title=f"{name} (calibration error {error:.3f})", xlabel="P(y > k) as predicted", aspect="equal")
+    error = sum(
+        (bins == b).mean() * abs(true[bins == b].mean() - said[bins == b].mean())
+        for b in np.unique(bins)
+    )
+    ax.set(
+        title=f"{name} (calibration error {error:.3f})",
+        xlabel="P(y > k) as predicted",
+        aspect="equal",
+    )
 axes[0].set_ylabel("share of rows with y > k")
 figure.savefig(Path(__file__).parent / "reliability.png", dpi=90, bbox_inches="tight")

@@ -12,7 +12,11 @@ from tordinal.metrics import ranked_probability_score
 numbers = st.floats(-5, 5)
 
 
-@given(st.floats(0.01, 5), st.lists(numbers, min_size=3, max_size=3), st.lists(numbers, min_size=1, max_size=20))
+@given(
+    st.floats(0.01, 5),
+    st.lists(numbers, min_size=3, max_size=3),
+    st.lists(numbers, min_size=1, max_size=20),
+)
 def test_probabilities_are_a_distribution_whatever_the_offsets(slope, offsets, h):
     distances = np.array(h)[:, None] - np.array([-1.0, 0.0, 2.0])
     p = Calibration(slope, np.array(offsets)).probabilities(distances)
@@ -43,7 +47,14 @@ def test_without_rows_it_is_the_logistic_curve():
 
 @pytest.mark.parametrize(
     "model",
-    [REDSVM(kernel="rbf"), REDSVM(loss="logistic"), SVOR(), TOR(), TOR(loss="square"), TORCV(C=[1.0], kernel="linear")],
+    [
+        REDSVM(kernel="rbf"),
+        REDSVM(loss="logistic"),
+        SVOR(),
+        TOR(),
+        TOR(loss="square"),
+        TORCV(C=[1.0], kernel="linear"),
+    ],
     ids=str,
 )
 def test_every_model_beats_the_class_ratio(model):
@@ -57,7 +68,9 @@ def test_every_model_beats_the_class_ratio(model):
     np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X[test]))
     ratio = np.tile(np.bincount(y[train]) / 120, (180, 1))
     labels = np.arange(4)
-    assert ranked_probability_score(y[test], p, labels=labels) < ranked_probability_score(y[test], ratio, labels=labels)
+    assert ranked_probability_score(y[test], p, labels=labels) < ranked_probability_score(
+        y[test], ratio, labels=labels
+    )
 
 
 def test_one_label_per_class_falls_back_to_the_logistic_curve():
@@ -70,4 +83,6 @@ def test_one_label_per_class_falls_back_to_the_logistic_curve():
 def test_a_gram_matrix_gives_the_same_probabilities():
     X, y = ordinal_problem(60, 3)
     one, other = REDSVM().fit(X, y), REDSVM(kernel="precomputed").fit(X @ X.T, y)
-    assert np.abs(one.predict_proba(X) - other.predict_proba(X @ X.T)).max() < 0.2  # folds are dealt by content
+    assert (
+        np.abs(one.predict_proba(X) - other.predict_proba(X @ X.T)).max() < 0.2
+    )  # folds are dealt by content

@@ -17,7 +17,9 @@ MODULES = sorted(m.name for m in pkgutil.walk_packages(tordinal.__path__, "tordi
 def test_examples(name):
     mpl.use("Agg")
     with np.printoptions(legacy=False):
-        result = doctest.testmod(importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE)
+        result = doctest.testmod(
+            importlib.import_module(name), optionflags=doctest.NORMALIZE_WHITESPACE
+        )
     assert result.failed == 0
 
 
@@ -38,7 +40,10 @@ def test_every_public_name_has_an_example_and_is_in_the_reference():
         for n in dir(tordinal.metrics)
         if n[0] != "_" and n.endswith(("_error", "_kappa", "_score"))
     ]
-    public += [(tordinal.model_selection, "TransductiveKFold"), (tordinal.plotting, "OrdinalLossDisplay")]
+    public += [
+        (tordinal.model_selection, "TransductiveKFold"),
+        (tordinal.plotting, "OrdinalLossDisplay"),
+    ]
     for module, name in public:
         assert ">>>" in (getattr(module, name).__doc__ or ""), name
         assert name in text, f"{name} is not in docs/api.md"

@@ -15,7 +15,12 @@ from tordinal.metrics import (
     ranked_probability_score,
 )
 
-ERRORS = [mean_zero_one_error, mean_absolute_error, macro_mean_absolute_error, quadratic_weighted_kappa]
+ERRORS = [
+    mean_zero_one_error,
+    mean_absolute_error,
+    macro_mean_absolute_error,
+    quadratic_weighted_kappa,
+]
 
 
 def test_equal_to_scikit_learn():
@@ -39,11 +44,15 @@ def test_with_two_classes_the_ranked_probability_score_is_briers(p, y):
 @pytest.mark.parametrize("metric", ERRORS)
 def test_unlabelled_rows_are_left_out_when_asked_to(metric):
     true, predicted = [1, 2, 3, -1, 2], [1, 2, 2, 3, 2]
-    assert metric(true, predicted, ignore_unlabeled=True) == pytest.approx(metric([1, 2, 3, 2], [1, 2, 2, 2]))
+    assert metric(true, predicted, ignore_unlabeled=True) == pytest.approx(
+        metric([1, 2, 3, 2], [1, 2, 2, 2])
+    )
     with pytest.raises(ValueError, match="no label"):
         metric([-1, -1], [1, 2], ignore_unlabeled=True)
     p = np.full((3, 2), 0.5)
-    assert ranked_probability_score([0, 1, -1], p, labels=[0, 1], ignore_unlabeled=True) == pytest.approx(0.25)
+    assert ranked_probability_score(
+        [0, 1, -1], p, labels=[0, 1], ignore_unlabeled=True
+    ) == pytest.approx(0.25)
 
 
 def test_words_need_their_order():
@@ -68,9 +77,13 @@ def test_scorers_prefer_the_better_model(name):
 
 def test_a_class_that_does_not_occur_keeps_its_place_in_kappa():
     true, predicted = [1, 2, 5, 5], [1, 5, 5, 2]
-    kappa = sklearn.metrics.cohen_kappa_score(true, predicted, labels=[1, 2, 3, 4, 5], weights="quadratic")
+    kappa = sklearn.metrics.cohen_kappa_score(
+        true, predicted, labels=[1, 2, 3, 4, 5], weights="quadratic"
+    )
     assert quadratic_weighted_kappa(true, predicted) == pytest.approx(kappa)
-    assert quadratic_weighted_kappa(true, predicted, classes=[1, 2, 3, 4, 5]) == pytest.approx(kappa)
+    assert quadratic_weighted_kappa(true, predicted, classes=[1, 2, 3, 4, 5]) == pytest.approx(
+        kappa
+    )
 
 
 @pytest.mark.parametrize("name", sorted(SCORERS))

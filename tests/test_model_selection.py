@@ -13,7 +13,9 @@ from tordinal.metrics import SCORERS
 from tordinal.model_selection import TransductiveKFold, content_folds
 
 
-@given(st.lists(st.integers(-1, 4), min_size=12, max_size=80), st.integers(2, 6), st.integers(0, 99))
+@given(
+    st.lists(st.integers(-1, 4), min_size=12, max_size=80), st.integers(2, 6), st.integers(0, 99)
+)
 def test_promises_of_the_splitter(y, n_splits, seed):
     y = np.array(y)
     classes, counts = np.unique(y[y >= 0], return_counts=True)
@@ -58,7 +60,11 @@ def test_grid_search_and_cross_validation_in_a_pipeline():
     pipeline = make_pipeline(StandardScaler(), TOR(kernel="perceptron"))
     folds = TransductiveKFold(4, random_state=0)
     search = GridSearchCV(
-        pipeline, {"tor__C": [0.01, 1.0]}, cv=folds, scoring=SCORERS["neg_mean_absolute_error"], error_score="raise"
+        pipeline,
+        {"tor__C": [0.01, 1.0]},
+        cv=folds,
+        scoring=SCORERS["neg_mean_absolute_error"],
+        error_score="raise",
     ).fit(X, hidden)
     assert search.best_params_["tor__C"] in (0.01, 1.0)
     assert np.mean(search.predict(X) == y) > 0.5

@@ -28,7 +28,9 @@ def test_without_a_language_words_stay_as_they_are():
 
 
 def test_n_grams_are_of_stems():
-    assert "love stori" in ReviewVectorizer(ngram_range=(1, 2)).fit(["loved the stories"]).vocabulary_
+    assert (
+        "love stori" in ReviewVectorizer(ngram_range=(1, 2)).fit(["loved the stories"]).vocabulary_
+    )
 
 
 def test_parameters_survive_a_clone():
@@ -49,4 +51,6 @@ def test_what_is_no_text_is_refused_by_name():
 
 
 def test_stop_words_of_the_user_are_found_whatever_their_case():
-    assert list(ReviewVectorizer(stop_words=["Good"]).fit(["Good film", "good book"]).vocabulary_) == ["film", "book"]
+    assert list(
+        ReviewVectorizer(stop_words=["Good"]).fit(["Good film", "good book"]).vocabulary_
+    ) == ["film", "book"]

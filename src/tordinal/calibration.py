@@ -17,7 +17,9 @@ Array = NDArray[np.float64]
 
 PRIOR = 1.0  # strength of the pull of the offsets towards 0
 LEAST_SLOPE = 1e-3
-FLOOR = 1e-3  # share of the uniform distribution that is mixed in, so that no class is ever impossible
+FLOOR = (
+    1e-3  # share of the uniform distribution that is mixed in, so that no class is ever impossible
+)
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,9 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
     if n == 0:
         return identity_calibration(m)
     s = signs(y, m)
-    fit_offsets = m > 1  # with two classes the threshold stays where it is, so that P > 1/2 is the prediction
+    fit_offsets = (
+        m > 1
+    )  # with two classes the threshold stays where it is, so that P > 1/2 is the prediction
     x = np.concatenate([[1.0], np.zeros(m)])  # slope, offsets
     penalty = np.concatenate([[1e-3], np.full(m, PRIOR if fit_offsets else 1e12)])
     centre = x.copy()
@@ -78,7 +82,9 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
         g = s * (x[0] * distances + x[1:])
         pull = -weight[:, None] * s * expit(-g)
         curve = weight[:, None] * expit(g) * expit(-g)
-        gradient = np.concatenate([[(pull * distances).sum()], pull.sum(axis=0)]) + penalty * (x - centre)
+        gradient = np.concatenate([[(pull * distances).sum()], pull.sum(axis=0)]) + penalty * (
+            x - centre
+        )
         H = np.diag(np.concatenate([[(curve * distances**2).sum()], curve.sum(axis=0)]) + penalty)
         H[0, 1:] = H[1:, 0] = (curve * distances).sum(axis=0)
         step = -np.linalg.solve(H, gradient)

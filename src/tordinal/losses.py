@@ -4,15 +4,17 @@ A loss is a small object. What a solver needs of it:
 
 ``value(g)``, ``slope(g)``
     The loss and its derivative with respect to the margin.
-``box``
-    For a piecewise linear loss, the interval of its dual variable in units of the cost:
-    ``(0, 1)`` for the hinge, ``(-1, 1)`` for the Laplacian loss. Such a loss is solved by SMO.
 ``curvature(g)``
-    For a smooth loss, the second derivative. Such a loss is solved by Newton's method.
+    For a smooth loss, the second derivative.
+``box``, ``kink``
+    For a piecewise linear loss, the interval of its dual variable in units of the cost, and the
+    margin where its two lines meet: ``(0, 1)`` and 1 for the hinge, ``(-1, 1)`` and 1 for the
+    Laplacian loss. See `PiecewiseLinear`.
 
-A loss of one's own is an object with ``value``, ``slope`` and ``curvature``. `check_loss` tests Definition 3
-on it before it is used. The second property of that definition, symmetry of the two classes, holds for every
-function of the margin: l_s(a) = value(s a) = l_{-s}(-a).
+A loss of one's own is an object with ``value``, ``slope`` and ``curvature``, or a
+`PiecewiseLinear`. `check_loss` tests Definition 3 on it before it is used. The second property of
+that definition, symmetry of the two classes, holds for every function of the margin:
+l_s(a) = value(s a) = l_{-s}(-a).
 """
 
 from typing import Protocol, runtime_checkable
@@ -33,28 +35,47 @@ class Loss(Protocol):
     def slope(self, g: Array) -> Array: ...
 
 
-class Hinge:
+class PiecewiseLinear:
+    """Two lines that meet at a kink: the larger of ``high (kink - g)`` and ``low (kink - g)``.
+
+    Parameters
+    ----------
+    box : (float, float)
+        The slopes ``low < high`` of the two lines, with the sign changed.
+    kink : float
+        The margin where they meet.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> PiecewiseLinear(box=(0.0, 1.0), kink=3.0).value(np.array([2.0, 4.0]))
+    array([1., 0.])
+    """
+
+    def __init__(self, box: tuple[float, float] = (0.0, 1.0), kink: float = 1.0):
+        self.box, self.kink = box, kink
+
+    def value(self, g: Array) -> Array:
+        low, high = self.box
+        return np.maximum(high * (self.kink - g), low * (self.kink - g)) + 0.0  # no -0
+
+    def slope(self, g: Array) -> Array:
+        low, high = self.box
+        return np.where(g < self.kink, -high, -low)
+
+
+class Hinge(PiecewiseLinear):
     """max(0, 1 - g)."""
 
-    box = (0.0, 1.0)
-
-    def value(self, g: Array) -> Array:
-        return np.maximum(0.0, 1.0 - g)
-
-    def slope(self, g: Array) -> Array:
-        return np.where(g < 1.0, -1.0, 0.0)
+    def __init__(self) -> None:
+        super().__init__((0.0, 1.0))
 
 
-class Laplacian:
+class Laplacian(PiecewiseLinear):
     """``|1 - g|``, which is ``|a - y|`` for y = +1 or -1."""
 
-    box = (-1.0, 1.0)
-
-    def value(self, g: Array) -> Array:
-        return np.abs(1.0 - g)
-
-    def slope(self, g: Array) -> Array:
-        return np.sign(g - 1.0)
+    def __init__(self) -> None:
+        super().__init__((-1.0, 1.0))
 
 
 class SquaredHinge:
@@ -107,10 +128,10 @@ LOSSES: dict[str, type] = {
 
 
 def swap_gain(loss: Loss, d: Array) -> Array:
-    """How much (6) falls when a row at distance d > 0 on the wrong side of a threshold changes sides.
+    """How much (6) falls when a row at distance d > 0 on the wrong side of a threshold moves.
 
-    Only the copy at that threshold changes its sign, so the decrease is l(-d) - l(d), which is positive by
-    the first property of Definition 3.
+    Only the copy at that threshold changes its sign, so the decrease is l(-d) - l(d), which is
+    positive by the first property of Definition 3.
 
     Examples
     --------
@@ -123,15 +144,20 @@ def swap_gain(loss: Loss, d: Array) -> Array:
 
 
 def is_smooth(loss: Loss) -> bool:
-    """Whether a loss has a curvature; otherwise it has a dual box."""
-    return not hasattr(loss, "box")
+    """Whether a loss has a curvature; otherwise it is piecewise linear."""
+    return getattr(loss, "box", None) is None
+
+
+# Margins on which a loss of one's own is tested.
+_SIDE = np.concatenate([np.linspace(0.01, 4.0, 400), np.geomspace(4.0, 50.0, 50)])
+_MARGINS = np.concatenate([-_SIDE[::-1], _SIDE])
 
 
 def check_loss(loss: object) -> Loss:
-    """Settle the `loss` parameter of an estimator: a name from Table II, or an object that satisfies Definition 3.
+    """Settle the `loss` parameter of an estimator: a name from Table II, or an object.
 
-    The first property of the definition is tested on a grid of margins, and so is what the solver relies on:
-    finite values, and no fall of the slope (convexity).
+    The first property of Definition 3 is tested on a grid of margins, and so is what the solvers
+    rely on: finite values, no fall of the slope (convexity), and two lines where there is a `box`.
 
     Examples
     --------
@@ -140,30 +166,53 @@ def check_loss(loss: object) -> Loss:
     """
     if isinstance(loss, str):
         if loss not in LOSSES:
-            raise ValueError(f"loss={loss!r} is not known. Choose one of {', '.join(map(repr, LOSSES))}.")
+            known = ", ".join(map(repr, LOSSES))
+            raise ValueError(f"loss={loss!r} is not known. Choose one of {known}.")
         return LOSSES[loss]()
-    missing = [name for name in ("value", "slope", "curvature") if not callable(getattr(loss, name, None))]
-    if missing and not (missing == ["curvature"] and hasattr(loss, "box")):
+    needed = ("value", "slope", "curvature") if is_smooth(loss) else ("value", "slope")  # type: ignore[arg-type]
+    missing = [name for name in needed if not callable(getattr(loss, name, None))]
+    if missing:
         raise TypeError(
-            f"loss={loss!r} has no {' and no '.join(missing)}. A loss of your own is an object with the methods value(g), "
-            "slope(g) and curvature(g) of the margin g."
+            f"loss={loss!r} has no {' and no '.join(missing)}. A loss of your own is an object with "
+            "the methods value(g), slope(g) and curvature(g) of the margin g, or a PiecewiseLinear."
         )
     assert isinstance(loss, Loss)
-    a = np.concatenate([np.linspace(0.01, 4.0, 400), np.geomspace(4.0, 50.0, 50)])
-    values = np.asarray(loss.value(np.concatenate([-a, a])), dtype=np.float64)
+    _check_definition_3(loss)
+    return loss if is_smooth(loss) else _as_piecewise_linear(loss)
+
+
+def _check_definition_3(loss: Loss) -> None:
+    values = np.asarray(loss.value(_MARGINS), dtype=np.float64)
     if not np.isfinite(values).all():
-        raise ValueError(
-            f"loss={loss!r} must be finite, but is not at the margin {np.r_[-a, a][~np.isfinite(values)][0]:g}"
-        )
-    wrong, right = np.split(values, 2)
+        where = _MARGINS[~np.isfinite(values)][0]
+        raise ValueError(f"loss={loss!r} must be finite, but is not at the margin {where:g}")
+    wrong, right = values[: len(_SIDE)][::-1], values[len(_SIDE) :]
     if (broken := wrong <= right).any():
-        where = a[broken][0]
         raise ValueError(
-            f"loss={loss!r} breaks the first property of Definition 3, l(-a) > l(a) for every a > 0: at a = {where:g} it "
-            f"is l(-a) = {wrong[broken][0]:g} and l(a) = {right[broken][0]:g}."
+            f"loss={loss!r} breaks the first property of Definition 3, l(-a) > l(a) for every "
+            f"a > 0: at a = {_SIDE[broken][0]:g} it is l(-a) = {wrong[broken][0]:g} and "
+            f"l(a) = {right[broken][0]:g}."
         )
-    slopes = np.asarray(loss.slope(np.concatenate([-a[::-1], a])), dtype=np.float64)
+    slopes = np.asarray(loss.slope(_MARGINS), dtype=np.float64)
     if (falls := np.diff(slopes) < -1e-9).any():
-        where = np.concatenate([-a[::-1], a])[1:][falls][0]
-        raise ValueError(f"loss={loss!r} must be convex, but its slope falls near the margin {where:g}.")
-    return loss
+        where = _MARGINS[1:][falls][0]
+        raise ValueError(
+            f"loss={loss!r} must be convex, but its slope falls near the margin {where:g}."
+        )
+
+
+def _as_piecewise_linear(loss: Loss) -> PiecewiseLinear:
+    """A loss with a `box` as the two lines it claims to be; the kink is found where it is not told."""
+    low, high = (float(bound) for bound in loss.box)  # type: ignore[attr-defined]
+    first = _MARGINS[0]
+    kink = getattr(loss, "kink", None)
+    if kink is None and high > 0:
+        kink = first + float(loss.value(np.array([first]))[0]) / high
+    lines = PiecewiseLinear((low, high), 1.0 if kink is None else float(kink))
+    if not (low < high and np.allclose(loss.value(_MARGINS), lines.value(_MARGINS), atol=1e-9)):
+        raise ValueError(
+            f"loss={loss!r} has box={(low, high)} and kink={lines.kink:g}, but its values are not "
+            "the larger of high (kink - g) and low (kink - g). Set them right, or leave out the "
+            "box and give the loss a curvature."
+        )
+    return lines if type(loss) not in LOSSES.values() else loss  # type: ignore[return-value]

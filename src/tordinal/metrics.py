@@ -11,12 +11,14 @@ import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
 from sklearn.metrics import make_scorer
 
-from tordinal.reduction import label_array, unlabeled_rows
+from tordinal.labels import label_array, unlabeled_rows
 
 Array = NDArray[np.float64]
 
 
-def mean_zero_one_error(y_true: ArrayLike, y_pred: ArrayLike, *, ignore_unlabeled: bool = False) -> float:
+def mean_zero_one_error(
+    y_true: ArrayLike, y_pred: ArrayLike, *, ignore_unlabeled: bool = False
+) -> float:
     """Share of wrong labels, equation 12.
 
     Parameters
@@ -41,7 +43,11 @@ def mean_zero_one_error(y_true: ArrayLike, y_pred: ArrayLike, *, ignore_unlabele
 
 
 def mean_absolute_error(
-    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None, ignore_unlabeled: bool = False
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    ignore_unlabeled: bool = False,
 ) -> float:
     """Mean distance between true and predicted ranks, equation 13.
 
@@ -71,7 +77,11 @@ def mean_absolute_error(
 
 
 def macro_mean_absolute_error(
-    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None, ignore_unlabeled: bool = False
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    ignore_unlabeled: bool = False,
 ) -> float:
     """Mean absolute error averaged over the true classes, so that rare ones count as much as common ones.
 
@@ -99,7 +109,11 @@ def macro_mean_absolute_error(
 
 
 def quadratic_weighted_kappa(
-    y_true: ArrayLike, y_pred: ArrayLike, *, classes: ArrayLike | None = None, ignore_unlabeled: bool = False
+    y_true: ArrayLike,
+    y_pred: ArrayLike,
+    *,
+    classes: ArrayLike | None = None,
+    ignore_unlabeled: bool = False,
 ) -> float:
     """Cohen's kappa with quadratic weights: 1 for perfect agreement, 0 for chance.
 
@@ -128,12 +142,20 @@ def quadratic_weighted_kappa(
     else:
         found = np.unique(np.concatenate([true, predicted]))
         whole = (found == np.floor(found)).all()
-        labels = np.arange(found[0], found[-1] + 1) if whole else found  # a rank that does not occur keeps its place
-    return float(sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic", labels=labels))
+        labels = (
+            np.arange(found[0], found[-1] + 1) if whole else found
+        )  # a rank that does not occur keeps its place
+    return float(
+        sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic", labels=labels)
+    )
 
 
 def ranked_probability_score(
-    y_true: ArrayLike, y_proba: ArrayLike, *, labels: ArrayLike | None = None, ignore_unlabeled: bool = False
+    y_true: ArrayLike,
+    y_proba: ArrayLike,
+    *,
+    labels: ArrayLike | None = None,
+    ignore_unlabeled: bool = False,
 ) -> float:
     """Mean squared distance between the predicted and the true cumulative distribution; 0 is perfect.
 
@@ -197,7 +219,9 @@ def _ranks(true: Any, predicted: Any, classes: ArrayLike | None) -> tuple[Array,
     try:
         return np.asarray(true, dtype=np.float64), np.asarray(predicted, dtype=np.float64)
     except ValueError:
-        raise ValueError("y_true holds labels that are not numbers: pass classes=[...] with their order") from None
+        raise ValueError(
+            "y_true holds labels that are not numbers: pass classes=[...] with their order"
+        ) from None
 
 
 def _encode(labels: Any, order: Any) -> NDArray[np.int64]:
@@ -205,14 +229,18 @@ def _encode(labels: Any, order: Any) -> NDArray[np.int64]:
     try:
         return np.array([rank[label] for label in labels.tolist()], dtype=np.int64)
     except KeyError as error:
-        raise ValueError(f"the label {error.args[0]!r} is not among the classes {order.tolist()}") from None
+        raise ValueError(
+            f"the label {error.args[0]!r} is not among the classes {order.tolist()}"
+        ) from None
 
 
 def _rank_scorer(metric: Any, sign: float) -> Any:
     """A scorer that knows the order of the estimator's classes."""
 
     def score(estimator: Any, X: Any, y: ArrayLike) -> float:
-        return sign * metric(y, estimator.predict(X), classes=estimator.classes_, ignore_unlabeled=True)
+        return sign * metric(
+            y, estimator.predict(X), classes=estimator.classes_, ignore_unlabeled=True
+        )
 
     return score
 
@@ -223,7 +251,9 @@ def _probability_score(estimator: Any, X: Any, y: ArrayLike) -> float:
 
 
 SCORERS: dict[str, Any] = {
-    "neg_mean_zero_one_error": make_scorer(mean_zero_one_error, greater_is_better=False, ignore_unlabeled=True),
+    "neg_mean_zero_one_error": make_scorer(
+        mean_zero_one_error, greater_is_better=False, ignore_unlabeled=True
+    ),
     "neg_mean_absolute_error": _rank_scorer(mean_absolute_error, -1.0),
     "neg_macro_mean_absolute_error": _rank_scorer(macro_mean_absolute_error, -1.0),
     "quadratic_weighted_kappa": _rank_scorer(quadratic_weighted_kappa, 1.0),

@@ -9,7 +9,8 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from tordinal.reduction import UNLABELED, Ranks, encode_labels
+from tordinal.labels import encode_labels
+from tordinal.reduction import UNLABELED, Ranks
 
 Index = NDArray[np.int64]
 
@@ -124,11 +125,16 @@ def content_folds(X: Any, rank: Ranks, n_splits: int) -> Index:
         rows.sum_duplicates()
         rows.eliminate_zeros()
         ends = rows.indptr
-        keys = [rows.indices[a:b].tobytes() + rows.data[a:b].tobytes() for a, b in itertools.pairwise(ends)]
+        keys = [
+            rows.indices[a:b].tobytes() + rows.data[a:b].tobytes()
+            for a, b in itertools.pairwise(ends)
+        ]
         content = np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
     else:
         content = np.unique(np.asarray(rows), axis=0, return_inverse=True)[1].ravel()
-    distinct, member = np.unique(np.column_stack([rank[labeled], content]), axis=0, return_inverse=True)
+    distinct, member = np.unique(
+        np.column_stack([rank[labeled], content]), axis=0, return_inverse=True
+    )
     fold = np.full(len(rank), -1, dtype=np.int64)
     fold[labeled] = deal_folds(distinct[:, 0], n_splits, None)[member.ravel()]
     return fold

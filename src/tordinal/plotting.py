@@ -90,7 +90,9 @@ class OrdinalLossDisplay:
         margin = 3.0 if len(t) == 1 else max(3.0, float(np.ptp(t)) / (len(t) - 1))
         h = np.linspace(t[0] - margin, t[-1] + margin, 1201)
         s = signs(np.arange(n_classes), len(t))
-        losses = np.stack([found.value(s[y] * (h[:, None] - t)).sum(axis=1) for y in range(n_classes)], axis=1)
+        losses = np.stack(
+            [found.value(s[y] * (h[:, None] - t)).sum(axis=1) for y in range(n_classes)], axis=1
+        )
         title = loss if isinstance(loss, str) else type(loss).__name__
         return cls(h, losses, t, list(shown)).plot(ax=ax, title=f"{title.replace('_', ' ')} loss")
 
@@ -115,7 +117,13 @@ class OrdinalLossDisplay:
             _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
         for k, t in enumerate(self.thresholds):
             ax.axvline(t, color="0.85", linewidth=1, zorder=0)
-            ax.annotate(f"$\\theta_{k + 1}$", (t, 1.0), xycoords=("data", "axes fraction"), ha="center", va="bottom")
+            ax.annotate(
+                f"$\\theta_{k + 1}$",
+                (t, 1.0),
+                xycoords=("data", "axes fraction"),
+                ha="center",
+                va="bottom",
+            )
         self.lines_ = [
             ax.plot(
                 self.h,
@@ -130,6 +138,8 @@ class OrdinalLossDisplay:
         if title:
             ax.set_title(title, pad=18)
         ax.legend(frameon=False, ncols=min(len(self.classes), 5), loc="upper center")
-        ax.set_ylim(bottom=0, top=1.25 * float(self.losses[:, [rank - 1 for rank in self.classes]].max()))
+        ax.set_ylim(
+            bottom=0, top=1.25 * float(self.losses[:, [rank - 1 for rank in self.classes]].max())
+        )
         self.ax_, self.figure_ = ax, ax.figure
         return self

@@ -70,7 +70,9 @@ class ReviewVectorizer(TfidfVectorizer):
     def decode(self, doc: Any) -> str:
         """A text as a string; what is none is refused."""
         if not isinstance(doc, (str, bytes)):
-            raise ValueError(f"every text must be a string, but one is {doc!r}; put '' where there is none")
+            raise ValueError(
+                f"every text must be a string, but one is {doc!r}; put '' where there is none"
+            )
         return super().decode(doc)
 
     def __getstate__(self) -> dict[str, Any]:

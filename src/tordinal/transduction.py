@@ -4,7 +4,8 @@ Nothing here knows a loss or a kernel. Whoever can train a threshold model for g
 change of sides at a threshold gains, is a `Trainer`.
 """
 
-from collections.abc import Callable, Iterator
+import math
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -16,8 +17,10 @@ from tordinal.reduction import UNLABELED, Ranks
 Array = NDArray[np.float64]
 Swaps = int | str
 
-NEGLIGIBLE = 1e-5  # share of the objective below which a gain of `swaps="all"` is not worth a training
-FINEST = 1e-4  # how far below `tol` a training may be refined to make a swap's gain visible, as a factor
+NEGLIGIBLE = 1e-5  # share of the objective below which `swaps="all"` does not train again
+COARSE = 10.0  # trainings between two swaps are as much coarser than the last one at a level of C2
+FINEST = 1e-4  # how far below `tol` a training is refined to make a swap's gain visible
+MOST_LEVELS = 10_000
 
 
 class Fit(Protocol):
@@ -66,6 +69,26 @@ class Transduction:
     fit: Any
     initial: Ranks
     history: list[dict[str, float]] = field(default_factory=list)
+
+
+def n_levels(C1: float, start: float, factor: float, end: float | None) -> int:
+    """How many values of C2 a schedule has.
+
+    Examples
+    --------
+    >>> n_levels(1.0, 0.25, 2.0, None)
+    2
+    """
+    top = C1 if end is None else end
+    # Differences of logarithms, because the quotient of top and start may be too large a number.
+    steps = (math.log(top) - math.log(start)) / math.log(factor) if top > start else 0.0
+    levels = math.ceil(steps - 1e-9) + (end is not None)
+    if levels > MOST_LEVELS:
+        raise ValueError(
+            f"C2_start={start:g} and C2_factor={factor!r} would train at {levels:,} values of C2 on "
+            f"the way to {top:g}; choose a larger factor (the paper's is 2) or a larger start"
+        )
+    return levels
 
 
 def c2_schedule(C1: float, start: float, factor: float, end: float | None) -> Iterator[float]:
@@ -122,7 +145,7 @@ def transduce(
     y: Ranks,
     weight: Array,
     C1: float,
-    schedule: list[float],
+    schedule: Iterable[float],
     counts: Callable[[Fit], NDArray[np.int64]],
     swaps: Swaps = "single",
     on_training: Callable[[dict[str, float], Any], bool] | None = None,
@@ -139,7 +162,7 @@ def transduce(
         Factor of each row's cost.
     C1 : float
         Cost of labelled rows.
-    schedule : list of float
+    schedule : iterable of float
         Ascending values of C2, the cost of unlabelled rows.
     counts : callable
         Class counts of the pseudo-labels, given the supervised fit.
@@ -149,7 +172,9 @@ def transduce(
         Called with each new record of the history and the fit; a true answer ends the search there.
     """
     unlabeled = y == UNLABELED
-    supervised = trainer.train(y, np.where(unlabeled, 0.0, C1 * weight), None, 1.0)  # Algorithm 2, line 5
+    supervised = trainer.train(
+        y, np.where(unlabeled, 0.0, C1 * weight), None, 1.0
+    )  # Algorithm 2, line 5
     result = Transduction(y, supervised, y)
     stop = _record(result, 0.0, on_training)
     if not unlabeled.any():
@@ -160,21 +185,27 @@ def transduce(
         if stop:
             break
         cost = np.where(unlabeled, C2, C1) * weight
-        result.fit = trainer.train(result.y, cost, result.fit, 1.0)  # line 8
+        result.fit, coarse = trainer.train(result.y, cost, result.fit, 1.0), False  # line 8
         stop = _record(result, C2, on_training)
         while not stop:
             swapped, n_swaps = exchange_labels(
                 result.fit, result.y, unlabeled, weight, trainer.gain, swaps
             )  # lines 9 to 15
-            if n_swaps and swaps == "all":  # footnote 2 is for speed, so its last, immeasurable exchanges are not made
+            if n_swaps and swaps == "all":  # footnote 2 is for speed: no immeasurable exchanges
                 gained = C2 * labeling_gain(result.fit, result.y, swapped, weight, trainer.gain)
                 n_swaps = n_swaps if gained > NEGLIGIBLE * result.fit.objective else 0
             fit = _retrain(trainer, swapped, cost, result.fit) if n_swaps else None  # line 8
-            if fit is None:
+            if fit is not None:
+                result.y, result.fit, coarse = swapped, fit, True
+                result.history[-1]["swaps"] = n_swaps
+                stop = _record(result, C2, on_training)
+            elif coarse:
+                _refine(result, trainer, cost)  # and look again whether a swap is left
+                coarse = False
+            else:
                 break  # line 16
-            result.y, result.fit = swapped, fit
-            result.history[-1]["swaps"] = n_swaps
-            stop = _record(result, C2, on_training)
+        if coarse:
+            _refine(result, trainer, cost)
     return result
 
 
@@ -202,8 +233,12 @@ def exchange_labels(
     n_swaps = 0
     for k, t in enumerate(fit.thresholds):  # line 9
         # Condition (5): labelled k but above t_k, labelled k + 1 but not above it.
-        high = _by_gain(np.flatnonzero(unlabeled & (new == k) & (fit.h > t)), fit.h - t, weight, gain)
-        low = _by_gain(np.flatnonzero(unlabeled & (new == k + 1) & (fit.h <= t)), t - fit.h, weight, gain)
+        high = _by_gain(
+            np.flatnonzero(unlabeled & (new == k) & (fit.h > t)), fit.h - t, weight, gain
+        )
+        low = _by_gain(
+            np.flatnonzero(unlabeled & (new == k + 1) & (fit.h <= t)), t - fit.h, weight, gain
+        )
         n = min(len(high), len(low), pairs)
         new[high[:n]], new[low[:n]] = k + 1, k  # lines 12 and 13
         n_swaps += n
@@ -226,17 +261,23 @@ def optimal_labels(h: Array, y: Ranks) -> Ranks:
     return new
 
 
-def labeling_gain(fit: Fit, old: Ranks, new: Ranks, weight: Array, gain: Callable[[Array], Array]) -> float:
+def labeling_gain(
+    fit: Fit, old: Ranks, new: Ranks, weight: Array, gain: Callable[[Array], Array]
+) -> float:
     """How much the loss at the fit's (h, t) falls when the ranks change from old to new, in units of C2."""
     total = 0.0
     for k, t in enumerate(fit.thresholds):
         up = np.flatnonzero((old <= k) & (new > k))
         down = np.flatnonzero((old > k) & (new <= k))
-        total += float(weight[up] @ gain(fit.h[up] - t)) + float(weight[down] @ gain(t - fit.h[down]))
+        total += float(weight[up] @ gain(fit.h[up] - t)) + float(
+            weight[down] @ gain(t - fit.h[down])
+        )
     return total
 
 
-def _by_gain(rows: NDArray[np.int64], d: Array, weight: Array, gain: Callable[[Array], Array]) -> NDArray[np.int64]:
+def _by_gain(
+    rows: NDArray[np.int64], d: Array, weight: Array, gain: Callable[[Array], Array]
+) -> NDArray[np.int64]:
     """Rows with the largest decrease first (line 11), ties by the larger violation."""
     return rows[np.lexsort((-d[rows], -weight[rows] * gain(d[rows])))]
 
@@ -244,10 +285,11 @@ def _by_gain(rows: NDArray[np.int64], d: Array, weight: Array, gain: Callable[[A
 def _retrain(trainer: Trainer, y: Ranks, cost: Array, last: Any) -> Any | None:
     """Train on swapped labels; the objective must fall, as Proposition 2 promises.
 
-    The solver's tolerance can hide a small gain, so the training is refined until it shows. If it never does, the gain
-    is below what can be measured: None, and the swap is not made. So the search always ends.
+    A coarse solution tells which pair to swap next. It can hide a small gain, so the training is
+    refined until that shows. If it never does, the gain is below what can be measured: None, and
+    the swap is not made. So the search always ends.
     """
-    fit, precision = last, 1.0
+    fit, precision = last, COARSE
     while precision >= FINEST:
         fit = trainer.train(y, cost, fit, precision)
         if fit.objective < last.objective:
@@ -256,7 +298,18 @@ def _retrain(trainer: Trainer, y: Ranks, cost: Array, last: Any) -> Any | None:
     return None
 
 
-def _record(result: Transduction, C2: float, on_training: Callable[[dict[str, float], Any], bool] | None) -> bool:
+def _refine(result: Transduction, trainer: Trainer, cost: Array) -> None:
+    """Bring the last training to the usual precision."""
+    fit = trainer.train(result.y, cost, result.fit, 1.0)
+    before, last = result.history[-2:]
+    if fit.objective < before["objective"]:  # not so where the tolerance hides the gain after all
+        result.fit, last["objective"] = fit, fit.objective
+        last["n_iter"] += fit.n_iter
+
+
+def _record(
+    result: Transduction, C2: float, on_training: Callable[[dict[str, float], Any], bool] | None
+) -> bool:
     fit = result.fit
     record = {"C2": C2, "objective": fit.objective, "swaps": 0, "n_iter": fit.n_iter}
     result.history.append(record)

@@ -30,7 +30,9 @@ def frame():
             "review": TEXTS,
             "price": np.where(rng.random(150) < 0.1, np.nan, rng.normal(size=150)),
             "shop": rng.choice(["north", "south"], 150),
-            "stars": pd.array([s if i % 3 == 0 else None for i, s in enumerate(STARS)], dtype="Int64"),
+            "stars": pd.array(
+                [s if i % 3 == 0 else None for i, s in enumerate(STARS)], dtype="Int64"
+            ),
         }
     )
 
@@ -57,10 +59,31 @@ def command(*arguments, **options):
 
 def test_csv_with_text_and_mixed_columns(reviews, tmp_path):
     out, report, model = tmp_path / "out.csv", tmp_path / "r.html", tmp_path / "m.skops"
-    done = command("label", reviews, "--target", "stars", "-o", out, "--report", report, "--model", model, "--C", "1")
+    done = command(
+        "label",
+        reviews,
+        "--target",
+        "stars",
+        "-o",
+        out,
+        "--report",
+        report,
+        "--model",
+        model,
+        "--C",
+        "1",
+    )
     assert done.returncode == 0, done.stderr.decode()
     said = done.stdout.decode()
-    for expected in ("identifier", "words, tf-idf", " imputed", "out.csv", "r.html", "m.skops", "against"):
+    for expected in (
+        "identifier",
+        "words, tf-idf",
+        " imputed",
+        "out.csv",
+        "r.html",
+        "m.skops",
+        "against",
+    ):
         assert expected in said
     before, after = reviews.read_text().splitlines(), out.read_text().splitlines()
     assert all(b.startswith(a + ",") for a, b in zip(before, after, strict=True))
@@ -77,7 +100,9 @@ def test_csv_with_text_and_mixed_columns(reviews, tmp_path):
 
 def test_parquet_in_and_out_keeps_types(tmp_path):
     frame().to_parquet(tmp_path / "in.parquet")
-    run("label", tmp_path / "in.parquet", "--target", "stars", "-o", tmp_path / "out.parquet", *FAST)
+    run(
+        "label", tmp_path / "in.parquet", "--target", "stars", "-o", tmp_path / "out.parquet", *FAST
+    )
     table = pd.read_parquet(tmp_path / "out.parquet")
     pd.testing.assert_frame_equal(table[frame().columns], frame(), check_dtype=False)
     assert table["stars_predicted"].dtype.kind == "i"
@@ -108,7 +133,17 @@ def test_json_lines_keep_numbers_and_lines(tmp_path):
         for i, (t, s) in enumerate(zip(TEXTS, STARS, strict=True))
     ]
     (tmp_path / "in.jsonl").write_text("\n".join(map(json.dumps, rows)))
-    run("label", tmp_path / "in.jsonl", "--target", "stars", "--text", "text", "-o", tmp_path / "out.jsonl", *FAST)
+    run(
+        "label",
+        tmp_path / "in.jsonl",
+        "--target",
+        "stars",
+        "--text",
+        "text",
+        "-o",
+        tmp_path / "out.jsonl",
+        *FAST,
+    )
     found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
     assert [{k: v for k, v in row.items() if k in ("text", "stars")} for row in found] == rows
     assert all(isinstance(row["stars_predicted"], int) for row in found)
@@ -126,7 +161,15 @@ def test_standard_input_and_output_carry_the_table_alone(reviews):
 def test_string_ranks_follow_the_order_and_keep_their_spelling(tmp_path):
     data = frame().assign(stars=frame()["stars"].map(WORDS))
     data.to_csv(tmp_path / "in.csv", index=False)
-    arguments = ["label", tmp_path / "in.csv", "--target", "stars", "-o", tmp_path / "out.csv", *FAST]
+    arguments = [
+        "label",
+        tmp_path / "in.csv",
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "out.csv",
+        *FAST,
+    ]
     assert "--order" in run(*arguments, code=2).output
     run(*arguments, "--order", "awful, poor, fair, good, great", "--model", tmp_path / "m.skops")
     assert pd.read_csv(tmp_path / "out.csv")["stars_predicted"].isin(WORDS.values()).all()
@@ -142,7 +185,9 @@ def test_the_same_seed_gives_the_same_bytes(reviews, tmp_path):
             "-o", paths[0], "--report", paths[1], "--model", paths[2],
         )  # fmt: skip
     for name in ("o.csv", "r.html", "m.skops"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), (
+            name
+        )
 
 
 @pytest.mark.parametrize("method", ["tor", "redsvm"])
@@ -164,23 +209,47 @@ def test_predict_gives_new_rows_what_the_model_in_memory_gives(reviews, tmp_path
     texts, stars = make_reviews(40, random_state=9)
     new = pd.DataFrame({"review": texts, "price": 0.1, "shop": "south", "stars": stars})
     new.to_csv(tmp_path / "new.csv", index=False)
-    said = run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "rated.csv").output
+    said = run(
+        "predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "rated.csv"
+    ).output
     assert "On the 40 rows that have a rating" in said
     rated = pd.read_csv(tmp_path / "rated.csv", dtype=str)
     columns = {name: new[name].astype(str).tolist() for name in new}
-    assert rated["stars_predicted"].tolist() == load_model(str(tmp_path / "m.skops")).rate(columns)[0]
+    assert (
+        rated["stars_predicted"].tolist() == load_model(str(tmp_path / "m.skops")).rate(columns)[0]
+    )
     assert (rated["stars_source"] == "predicted").all()
 
 
 def test_inspect_shows_what_a_model_is(reviews, tmp_path):
-    run("label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "--model", tmp_path / "m.skops", *FAST)
+    run(
+        "label",
+        reviews,
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "o.csv",
+        "--model",
+        tmp_path / "m.skops",
+        *FAST,
+    )
     said = run("inspect", tmp_path / "m.skops", env={"COLUMNS": "200"}).output
-    for expected in ("1 < 2 < 3 < 4 < 5", "thresholds", "TOR", "150 rows, 50 rated", "% wrong", "numba", "review"):
+    for expected in (
+        "1 < 2 < 3 < 4 < 5",
+        "thresholds",
+        "TOR",
+        "150 rows, 50 rated",
+        "% wrong",
+        "numba",
+        "review",
+    ):
         assert expected in said
 
 
 def test_quiet_says_nothing(reviews, tmp_path):
-    done = command("label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "-q", "--method", "redsvm")
+    done = command(
+        "label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "-q", "--method", "redsvm"
+    )
     assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
@@ -242,7 +311,9 @@ def test_a_full_disk_is_said_and_leaves_the_old_result(reviews, tmp_path, monkey
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    said = run("label", reviews, "--target", "stars", "-o", out, "--method", "redsvm", code=2).output
+    said = run(
+        "label", reviews, "--target", "stars", "-o", out, "--method", "redsvm", code=2
+    ).output
     assert "the disk is full" in " ".join(said.split())
     assert out.read_text() == "before"
     assert sorted(os.listdir(tmp_path)) == ["out.csv", "reviews.csv"]
@@ -279,7 +350,17 @@ def test_help_reads_like_a_manual_and_imports_nothing_heavy():
         capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "120"},
     )  # fmt: skip
     assert done.stdout.rstrip().endswith("[]")
-    for option in ("--target", "--text", "--columns", "--drop", "--order", "--method", "--report", "--model", "--seed"):
+    for option in (
+        "--target",
+        "--text",
+        "--columns",
+        "--drop",
+        "--order",
+        "--method",
+        "--report",
+        "--model",
+        "--seed",
+    ):
         assert option in done.stdout
 
 
@@ -290,12 +371,25 @@ def test_two_processes_give_the_same_bytes(reviews, tmp_path):
                        cwd=tmp_path / name)  # fmt: skip
         assert done.returncode == 0
     for name in ("o.csv", "r.html", "m.skops"):
-        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), name
+        assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), (
+            name
+        )
 
 
 def test_the_number_of_jobs_does_not_matter(reviews, tmp_path):
     for jobs in ("1", "2"):
-        run("label", reviews, "--target", "stars", "--C", "1", "--jobs", jobs, "-o", tmp_path / f"{jobs}.csv")
+        run(
+            "label",
+            reviews,
+            "--target",
+            "stars",
+            "--C",
+            "1",
+            "--jobs",
+            jobs,
+            "-o",
+            tmp_path / f"{jobs}.csv",
+        )
     assert (tmp_path / "1.csv").read_bytes() == (tmp_path / "2.csv").read_bytes()
 
 
@@ -323,8 +417,20 @@ def test_names_with_spaces_and_brackets(tmp_path):
 
 
 def test_predict_knows_ratings_however_they_are_spelled(reviews, tmp_path):
-    run("label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "--model", tmp_path / "m.skops", *FAST)
+    run(
+        "label",
+        reviews,
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "o.csv",
+        "--model",
+        tmp_path / "m.skops",
+        *FAST,
+    )
     new = frame().assign(stars=STARS.astype(float))
     new.to_csv(tmp_path / "new.csv", index=False)
-    said = run("predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv").output
+    said = run(
+        "predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv"
+    ).output
     assert "On the 150 rows that have a rating" in said

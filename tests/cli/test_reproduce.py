@@ -30,7 +30,15 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, amazon_home):
         str(amazon_home),
     ]
     process = subprocess.Popen(
-        [sys.executable, "-c", "from tordinal.cli import main; main()", *arguments, "--out", str(out), "--quiet"]
+        [
+            sys.executable,
+            "-c",
+            "from tordinal.cli import main; main()",
+            *arguments,
+            "--out",
+            str(out),
+            "--quiet",
+        ]
     )
     table = ResultTable(out / "results.jsonl")
     while process.poll() is None and len(table.keys()) < 2:
@@ -56,7 +64,10 @@ def test_bad_options_are_refused(tmp_path):
         (["fig10", "--labels", "500"], "between 10 and 400"),
         (["fig12", "--labels", "5000"], "between 10 and 1000"),
         (["fig7", "--labels", "100"], "fig7 has a fixed number of labels"),
-        (["fig10", "--datasets", "cars"], "no such data set here; there are books, dvd, electronics, kitchen"),
+        (
+            ["fig10", "--datasets", "cars"],
+            "no such data set here; there are books, dvd, electronics, kitchen",
+        ),
         (["fig9", "--datasets", "kitchen"], "there are bank, census"),
         (["fig10", "--datasets", ","], "no such data set"),
         (["fig10", "--jobs", "0"], "--jobs 0"),
@@ -69,9 +80,22 @@ def test_bad_options_are_refused(tmp_path):
 
 
 def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path, amazon_home):
-    arguments = ["reproduce", "all", "--realizations", "1", "--labels", "100", "--datasets", "books"]
-    result = CliRunner().invoke(app, [*arguments, "--data", str(amazon_home), "--out", str(tmp_path / "out")])
-    assert result.exit_code == 2  # Fig. 12 holds 1,000 rows back for labels, and these files have 800
+    arguments = [
+        "reproduce",
+        "all",
+        "--realizations",
+        "1",
+        "--labels",
+        "100",
+        "--datasets",
+        "books",
+    ]
+    result = CliRunner().invoke(
+        app, [*arguments, "--data", str(amazon_home), "--out", str(tmp_path / "out")]
+    )
+    assert (
+        result.exit_code == 2
+    )  # Fig. 12 holds 1,000 rows back for labels, and these files have 800
     assert "too few for 100 labels" in " ".join(result.output.split())
     result = CliRunner().invoke(app, [*arguments[:1], "claims", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output

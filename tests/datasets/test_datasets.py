@@ -47,7 +47,9 @@ def test_quantize_is_as_even_as_ties_allow(values):
 
 
 def test_quantize_is_even_where_it_can_be():
-    np.testing.assert_array_equal(np.bincount(quantize(np.random.default_rng(0).normal(size=1000), 5))[1:], [200] * 5)
+    np.testing.assert_array_equal(
+        np.bincount(quantize(np.random.default_rng(0).normal(size=1000), 5))[1:], [200] * 5
+    )
     with pytest.raises(ValueError, match="distinct"):
         quantize([1, 1, 2], 3)
     with pytest.raises(ValueError, match="finite"):

@@ -13,11 +13,22 @@ import scipy.sparse as sp
 
 from tordinal.datasets import _amazon as amazon
 from tordinal.datasets import _benchmark as benchmark
-from tordinal.datasets import fetch_abalone, fetch_amazon_reviews, fetch_bank, fetch_california, fetch_census
+from tordinal.datasets import (
+    fetch_abalone,
+    fetch_amazon_reviews,
+    fetch_bank,
+    fetch_california,
+    fetch_census,
+)
 from tordinal.datasets._download import Source, data_folder, locate
 
 RNG = np.random.default_rng(0)
-FETCHERS = {"abalone": fetch_abalone, "bank": fetch_bank, "california": fetch_california, "census": fetch_census}
+FETCHERS = {
+    "abalone": fetch_abalone,
+    "bank": fetch_bank,
+    "california": fetch_california,
+    "census": fetch_census,
+}
 SHAPES = {"abalone": (30, 10), "bank": (50, 32), "california": (30, 8), "census": (30, 16)}
 FIRST = {
     "abalone": "abalone.data",
@@ -39,7 +50,10 @@ def write(path, rows):
 
 @pytest.fixture
 def home(tmp_path):
-    write(tmp_path / "abalone/abalone.data", [f"{'MFI'[i % 3]},{row}" for i, row in enumerate(lines(30, 8, ","))])
+    write(
+        tmp_path / "abalone/abalone.data",
+        [f"{'MFI'[i % 3]},{row}" for i, row in enumerate(lines(30, 8, ","))],
+    )
     write(tmp_path / "bank/bank32nh.data", lines(30, 33, " "))
     write(tmp_path / "bank/bank32nh.test", lines(20, 33, " "))
     write(tmp_path / "california/cal_housing.data", lines(30, 9, ","))
@@ -155,7 +169,11 @@ def test_unprocessed_reviews(tmp_path):
             "line 17: this review does not end",
         ),
         ("<review>\n<unique_id>\n1", "<revie>\n<unique_id>\n1", "line 17: '<revie>"),
-        ("<title>\nTitle & <b>1</b>", "<titel>\nTitle & <b>1</b>", "line 17: this review has no <title>"),
+        (
+            "<title>\nTitle & <b>1</b>",
+            "<titel>\nTitle & <b>1</b>",
+            "line 17: this review has no <title>",
+        ),
         ("</reviews>\n", "", "line 47: the file is cut here"),
         ("</reviews>\n", "garbage\n</reviews>\n", "line 47: 'garbage'"),
     ],
@@ -173,7 +191,14 @@ def test_a_damaged_review_is_named(tmp_path, old, new, message):
 
 def test_processed_reviews(tmp_path):
     path = tmp_path / "amazon/dvd/all_balanced.review"
-    write(path, ["good:2 a_film:1 #label#:4.0", "bad:1 good:1 x:y:3 #label#:1.0", "good:2 a_film:1 #label#:4.0"])
+    write(
+        path,
+        [
+            "good:2 a_film:1 #label#:4.0",
+            "bad:1 good:1 x:y:3 #label#:1.0",
+            "good:2 a_film:1 #label#:4.0",
+        ],
+    )
     data = fetch_amazon_reviews("dvd", "processed_stars", data_home=tmp_path)
     assert data.feature_names == ["good", "a_film", "bad", "x:y"]
     assert sp.issparse(data.data)

@@ -24,11 +24,15 @@ names = pytest.mark.parametrize("model", EVERY, ids=str)
 
 def minus_one_marks_unlabelled_rows(estimator):
     if isinstance(estimator, (TOR, MTSVM)):
-        return {"check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows"}
+        return {
+            "check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows"
+        }
     return {}
 
 
-@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")  # checks set max_iter=1
+@pytest.mark.filterwarnings(
+    "ignore::sklearn.exceptions.ConvergenceWarning"
+)  # checks set max_iter=1
 @parametrize_with_checks(EVERY, expected_failed_checks=minus_one_marks_unlabelled_rows)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -39,7 +43,9 @@ def fresh(model, **params):
 
 
 @names
-@pytest.mark.parametrize("kernel", ["linear", "perceptron", "rbf", "poly", "laplacian", "precomputed", "callable"])
+@pytest.mark.parametrize(
+    "kernel", ["linear", "perceptron", "rbf", "poly", "laplacian", "precomputed", "callable"]
+)
 @pytest.mark.parametrize("kind", ["dense", "csr", "float32"])
 def test_every_kernel_and_kind_of_input(model, kernel, kind):
     X, y = ordinal_problem(40, 3)
@@ -62,7 +68,9 @@ def test_every_kernel_and_kind_of_input(model, kernel, kind):
     assert set(predicted) <= {0, 1, 2}
     assert np.mean(predicted == y) > 0.4
     again = fresh(model, kernel=kernel).fit(X, target)
-    np.testing.assert_array_equal(fitted.dual_coef_, again.dual_coef_)  # same input, same output, bit for bit
+    np.testing.assert_array_equal(
+        fitted.dual_coef_, again.dual_coef_
+    )  # same input, same output, bit for bit
 
 
 @names
@@ -309,7 +317,9 @@ print("fitting", flush=True)
 @pytest.mark.parametrize("name", ["REDSVM", "SVOR", "TOR"])
 def test_ctrl_c_ends_a_long_fit(name):
     code = LONG_FIT.format(name=name)
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    process = subprocess.Popen(
+        [sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True
+    )
     assert process.stdout.readline().strip() == "fitting"
     time.sleep(1.0)
     process.send_signal(signal.SIGINT)

@@ -31,7 +31,9 @@ def test_promises_of_algorithm_1(seed, kernel, loss, C, swaps):
     unlabeled = hidden == -1
     wanted = class_counts(np.bincount(hidden[~unlabeled], minlength=4) / 12, int(unlabeled.sum()))
     np.testing.assert_array_equal(np.bincount(model.transduction_[unlabeled], minlength=4), wanted)
-    np.testing.assert_array_equal(np.bincount(model.initial_labels_[unlabeled], minlength=4), wanted)
+    np.testing.assert_array_equal(
+        np.bincount(model.initial_labels_[unlabeled], minlength=4), wanted
+    )
     np.testing.assert_array_equal(model.transduction_[~unlabeled], hidden[~unlabeled])
     assert np.all(np.diff(model.thresholds_) >= 0)
 
@@ -46,7 +48,9 @@ def test_swaps_happen_and_help_on_data_with_clusters():
     unlabeled = hidden == -1
     error = np.mean(model.transduction_[unlabeled] != y[unlabeled])
     assert error < np.mean(model.initial_labels_[unlabeled] != y[unlabeled])
-    assert error < np.mean(REDSVM().fit(X[~unlabeled], y[~unlabeled]).predict(X[unlabeled]) != y[unlabeled])
+    assert error < np.mean(
+        REDSVM().fit(X[~unlabeled], y[~unlabeled]).predict(X[unlabeled]) != y[unlabeled]
+    )
 
 
 @pytest.mark.parametrize("loss", sorted(LOSSES))

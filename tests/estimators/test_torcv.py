@@ -50,7 +50,9 @@ def test_a_committee_of_one_is_the_best_estimator():
     X, y = ordinal_problem(120, 3)
     model = TORCV(**QUICK, committee=1).fit(X, hide(y, 40))
     assert len(model.estimators_) == 1
-    np.testing.assert_array_equal(model.predict(X), model.classes_[model.best_estimator_.predict(X)])
+    np.testing.assert_array_equal(
+        model.predict(X), model.classes_[model.best_estimator_.predict(X)]
+    )
 
 
 def test_supervised_only_and_no_unlabelled_rows():
@@ -65,7 +67,9 @@ def test_results_do_not_depend_on_n_jobs():
     hidden = hide(y, 30)
     one, two = TORCV(**QUICK, n_jobs=1).fit(X, hidden), TORCV(**QUICK, n_jobs=2).fit(X, hidden)
     np.testing.assert_array_equal(one.transduction_, two.transduction_)
-    np.testing.assert_allclose(one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"])
+    np.testing.assert_allclose(
+        one.cv_results_["mean_test_score"], two.cv_results_["mean_test_score"]
+    )
     assert one.best_params_ == two.best_params_
 
 
@@ -107,7 +111,9 @@ def test_words_sparse_rows_and_a_gram_matrix():
     hidden = hide(y, 30)
     words = np.array(["poor", "fair", "good"])
     target = [words[k] if k >= 0 else None for k in hidden]
-    model = TORCV(C=[1.0], kernel="linear", cv=3, classes=words.tolist()).fit(sp.csr_array(X), target)
+    model = TORCV(C=[1.0], kernel="linear", cv=3, classes=words.tolist()).fit(
+        sp.csr_array(X), target
+    )
     assert set(model.predict(sp.csr_array(X))) <= set(words)
     gram = TORCV(C=[1.0], kernel="precomputed", cv=3).fit(X @ X.T, hidden)
     assert gram.transduction_.shape == (90,)
@@ -137,7 +143,9 @@ def test_a_gram_matrix_serves_new_rows_too():
 
 def test_class_ratios_as_numbers_and_repeated_options():
     X, y = ordinal_problem(90, 3)
-    model = TORCV(C=[1.0, 1.0], kernel="linear", cv=3, class_ratio=[0.3, 0.3, 0.4], swaps=("single", "single"))
+    model = TORCV(
+        C=[1.0, 1.0], kernel="linear", cv=3, class_ratio=[0.3, 0.3, 0.4], swaps=("single", "single")
+    )
     assert model.fit(X, hide(y, 30)).transduction_.shape == (90,)
 
 

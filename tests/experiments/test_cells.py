@@ -11,18 +11,33 @@ from tordinal.experiments.table import KEY
 def test_figures_name_their_runs():
     assert len(list(cells_of("fig5", realizations=20))) == 20 * 4 * 7 * 5
     assert list(cells_of("fig5", realizations=2)) == list(cells_of("fig6", realizations=2))
-    assert {c.setting for c in cells_of("fig7", realizations=1)} == {round(0.1 * k, 1) for k in range(10)}
+    assert {c.setting for c in cells_of("fig7", realizations=1)} == {
+        round(0.1 * k, 1) for k in range(10)
+    }
     assert len(list(cells_of("fig9", realizations=1))) == 2 * 7 * 2
     assert {c.dataset for c in cells_of("fig10", realizations=1, datasets=("dvd",))} == {"dvd"}
     assert max(c.labels for c in cells_of("fig12", realizations=1)) == 1000
-    assert {c.method for c in cells_of("fig10", realizations=1, ours=True)} >= {"TORCV", "TOR, optimal swaps"}
+    assert {c.method for c in cells_of("fig10", realizations=1, ours=True)} >= {
+        "TORCV",
+        "TOR, optimal swaps",
+    }
 
 
 def test_a_cell_is_repeatable_and_complete(amazon_home):
     cell = Cell("sentiment", "books", "TOR", 100, 0)
     one, two = (run_cell(cell, str(amazon_home)) for _ in range(2))
     assert {**one, "seconds": 0} == {**two, "seconds": 0}
-    for name in (*KEY, "C1", "zero_one", "mae", "trainings", "swaps", "seconds", "version", "initial_mae"):
+    for name in (
+        *KEY,
+        "C1",
+        "zero_one",
+        "mae",
+        "trainings",
+        "swaps",
+        "seconds",
+        "version",
+        "initial_mae",
+    ):
         assert name in one
     assert one["C1"] in C_GRID
     assert json.loads(json.dumps(one)) == one

@@ -11,7 +11,9 @@ from tordinal.experiments.checks import compare
 def test_paired_comparisons_agree_with_scipy():
     table = study_results()
     rows = table[(table["study"] == "sentiment") & (table["dataset"] == "dvd")]
-    one, other = (rows[rows["method"] == m].groupby("seed")["mae"].mean() for m in ("TOR", "RED-SVM"))
+    one, other = (
+        rows[rows["method"] == m].groupby("seed")["mae"].mean() for m in ("TOR", "RED-SVM")
+    )
     a, b, p = compare(table, "sentiment", "dvd", "TOR", "RED-SVM", "mae")
     assert (a, b) == pytest.approx((one.mean(), other.mean()))
     assert p == wilcoxon(one, other, alternative="less").pvalue == 1 / 32
@@ -19,4 +21,6 @@ def test_paired_comparisons_agree_with_scipy():
     # Runs that only one of the methods has do not count.
     partial = table.drop(rows[(rows["method"] == "TOR") & (rows["labels"] > 100)].index)
     shared = rows[rows["labels"] == 100].set_index("method")["mae"]
-    assert compare(partial, "sentiment", "dvd", "TOR", "RED-SVM", "mae")[1] == pytest.approx(shared["RED-SVM"].mean())
+    assert compare(partial, "sentiment", "dvd", "TOR", "RED-SVM", "mae")[1] == pytest.approx(
+        shared["RED-SVM"].mean()
+    )

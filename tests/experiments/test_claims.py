@@ -27,7 +27,10 @@ def test_every_claim_is_judged():
 def test_a_reason_is_given_only_for_the_verdict_it_was_written_for(tmp_path):
     path = tmp_path / "reasons.toml"
     assert read_reasons(path) == {}
-    best, not_best = "TOR has the least zero-one error on every benchmark set", "M-TSVM is worst in absolute error"
+    best, not_best = (
+        "TOR has the least zero-one error on every benchmark set",
+        "M-TSVM is worst in absolute error",
+    )
     path.write_text(
         f'["{best}"]\nverdict = "holds"\nwhy = "the table was made so"\n'
         f'["{not_best}"]\nverdict = "holds"\nwhy = "it is not so"\n'
@@ -35,7 +38,11 @@ def test_a_reason_is_given_only_for_the_verdict_it_was_written_for(tmp_path):
     page = claims_page(study_results(), read_reasons(path))
     assert f"| {best} | holds | 16 of 16 | the table was made so |" in page
     assert "it is not so" not in page
-    for wrong in ('["no claim"]\nverdict = "holds"\nwhy = "x"', f'["{best}"]\nwhy = "x"', "no TOML"):
+    for wrong in (
+        '["no claim"]\nverdict = "holds"\nwhy = "x"',
+        f'["{best}"]\nwhy = "x"',
+        "no TOML",
+    ):
         path.write_text(wrong)
         with pytest.raises(ValueError, match=r"reasons.toml"):
             read_reasons(path)

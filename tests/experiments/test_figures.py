@@ -23,7 +23,9 @@ def test_methods_beyond_the_paper_are_drawn_apart(tmp_path):
     for figure in ("fig5", "fig7", "fig8", "fig10", "fig12"):
         draw_figure(figure, study_results(ours=False), tmp_path / "paper")
         draw_figure(figure, study_results(), tmp_path / "ours")
-        paper, ours = ((tmp_path / name / f"{figure}.svg").read_text() for name in ("paper", "ours"))
+        paper, ours = (
+            (tmp_path / name / f"{figure}.svg").read_text() for name in ("paper", "ours")
+        )
         assert "beyond the paper" not in paper
         assert "below, ours: beyond the paper" in ours
         axes = [text.count('id="axes_') for text in (paper, ours)]

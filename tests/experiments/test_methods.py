@@ -21,7 +21,9 @@ def test_every_method_labels_the_unlabelled_rows(name, monkeypatch):
     # The labels of unlabelled rows are not looked at.
     hidden = y.copy()
     hidden[unlabeled] = 1
-    np.testing.assert_array_equal(run_method(name, C, "linear", X, hidden, labeled, unlabeled).labels, outcome.labels)
+    np.testing.assert_array_equal(
+        run_method(name, C, "linear", X, hidden, labeled, unlabeled).labels, outcome.labels
+    )
     assert (outcome.initial is not None) == (name in ("TOR", "TOR, optimal swaps"))
 
 

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 import skordinal.classifiers as peer
-from problems import ordinal_problem
+from problems import ordinal_problem, problem_of
 
 from tordinal import REDSVM, SVOR
-from tordinal.kernels import Kernel
-from tordinal.losses import Hinge
-from tordinal.solvers.solution import objective
+from tordinal.couplings import Explicit, Implicit
+from tordinal.kernels import RBF
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "perceptron"])
@@ -36,16 +35,23 @@ def test_svor_predicts_as_skordinal(constraints, kernel, n_classes):
 
     def peer_kernel(A, B):
         """The C code divides the linear kernel by the number of features and adds 0.001 to k(x, x)."""
-        values = A @ B.T / A.shape[1] if kernel == "linear" else Kernel("rbf", 0.25)(A, B)
+        values = A @ B.T / A.shape[1] if kernel == "linear" else RBF(0.25)(A, B)
         return values + 1e-3 * (A[:, None] == B).all(axis=2)
 
     ours = SVOR(C=1.0, kernel=peer_kernel, constraints=constraints).fit(X, y)
-    theirs = peer.SVOR(C=1.0, kernel=kernel, gamma=0.25, constraints=constraints, tol=1e-5).fit(X, y)
+    theirs = peer.SVOR(C=1.0, kernel=kernel, gamma=0.25, constraints=constraints, tol=1e-5).fit(
+        X, y
+    )
     assert np.mean(ours.predict(X_new) == theirs.predict(X_new)) >= 0.995
     # The same projections, and thresholds that are as good with them (a range of values can be), are the same optimum.
-    np.testing.assert_allclose(ours.predict_projection(X_new), theirs.predict_projection(X_new), atol=5e-3)
+    np.testing.assert_allclose(
+        ours.predict_projection(X_new), theirs.predict_projection(X_new), atol=5e-3
+    )
     a = np.zeros(200)
     a[ours.support_] = ours.dual_coef_
-    best = objective(Hinge(), y, np.ones(200), peer_kernel(X, X) @ a, a, theirs.thresholds_, constraints)
+    h = peer_kernel(X, X) @ a
+    coupling = {"implicit": Implicit(), "explicit": Explicit()}[constraints]
+    problem = problem_of("hinge", coupling, n_classes - 1)
+    best = problem.objective(y, np.ones(200), h, a @ h, theirs.thresholds_)
     assert ours.objective_ == pytest.approx(best, rel=1e-3)
     assert ours.objective_ <= best * (1 + 1e-3)

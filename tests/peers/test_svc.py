@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from problems import hide, ordinal_problem
+from problems import hide, ordinal_problem, problem_of
 from sklearn.svm import SVC
 
 from tordinal import REDSVM, TOR
-from tordinal.kernels import Kernel, resolve_gamma
-from tordinal.losses import Hinge
+from tordinal.kernels import make_kernel
 from tordinal.reduction import signs
-from tordinal.solvers.solution import objective
 
 
 def extended_svc(K, y, cost, m, tol=1e-5):
@@ -17,13 +15,15 @@ def extended_svc(K, y, cost, m, tol=1e-5):
     n = len(y)
     extended = np.kron(K, np.ones((m, m))) + np.tile(np.eye(m), (n, n))
     s = signs(y, m).ravel()
-    svc = SVC(kernel="precomputed", C=1.0, tol=tol, cache_size=500).fit(extended, s, sample_weight=np.repeat(cost, m))
+    svc = SVC(kernel="precomputed", C=1.0, tol=tol, cache_size=500).fit(
+        extended, s, sample_weight=np.repeat(cost, m)
+    )
     beta = np.zeros(n * m)
     beta[svc.support_] = svc.dual_coef_[0]
     beta = beta.reshape(n, m)
     a, c = beta.sum(axis=1), beta.sum(axis=0)
     h, t = K @ a, -c - svc.intercept_[0]
-    return objective(Hinge(), y, cost, h, a, t), h, t
+    return problem_of("hinge", n_thresholds=m).objective(y, cost, h, a @ h, t), h, t
 
 
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "perceptron"])
@@ -32,7 +32,7 @@ def test_redsvm_reaches_the_objective_of_svc(kernel, C):
     X, y = ordinal_problem(80, 4)
     weight = np.random.default_rng(0).uniform(0.5, 2.0, len(y))
     model = REDSVM(C=C, kernel=kernel).fit(X, y, sample_weight=weight)
-    K = Kernel(kernel, resolve_gamma("scale", X))(X, X)
+    K = make_kernel(kernel, X)(X, X)
     best, _, t = extended_svc(K, y, C * weight, 3)
     assert model.objective_ == pytest.approx(best, rel=1e-3)
     assert model.objective_ <= best * (1 + 1e-3)
@@ -47,7 +47,7 @@ def test_tor_ends_at_the_objective_of_svc_with_two_costs(kernel, C):
     model = TOR(C=C, kernel=kernel).fit(X, hidden)
     C2 = model.history_[-1]["C2"]
     cost = np.where(hidden == -1, C2, C)
-    K = Kernel(kernel, resolve_gamma("scale", X))(X, X)
+    K = make_kernel(kernel, X)(X, X)
     best, _, _ = extended_svc(K, model.transduction_, cost, 3)
     assert model.objective_ == pytest.approx(best, rel=1e-3)
     assert model.objective_ <= best * (1 + 1e-3)

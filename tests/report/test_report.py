@@ -32,7 +32,11 @@ def make_rating(method="tor", **options):
     texts, stars = make_reviews(120, random_state=0)
     texts = HOSTILE + texts[len(HOSTILE) :]
     cells = [CLASSES[(s - 1) // 2] if i % 3 == 0 else "" for i, s in enumerate(stars)]
-    columns = {"<i>review</i>": texts, "n": [str(i % 11) for i in range(120)], "<script>ran</script>": ["a", "b"] * 60}
+    columns = {
+        "<i>review</i>": texts,
+        "n": [str(i % 11) for i in range(120)],
+        "<script>ran</script>": ["a", "b"] * 60,
+    }
     target = read_target("grade<u>", cells, CLASSES)
     rating = rate(columns, target, TableEncoder(), Settings(method, **options), lambda *_: None)
     return rating, Table([*columns, "grade<u>"], [*columns.values(), cells], "csv")
@@ -106,7 +110,12 @@ def test_suggested_rows_are_unrated_and_among_the_least_certain():
 
 def find_chromium():
     return next(
-        (path for name in ("chromium", "chromium-browser", "google-chrome") if (path := shutil.which(name))), None
+        (
+            path
+            for name in ("chromium", "chromium-browser", "google-chrome")
+            if (path := shutil.which(name))
+        ),
+        None,
     )
 
 
@@ -122,7 +131,10 @@ def test_in_a_browser_no_script_runs_and_nothing_is_requested(page, tmp_path):
             tab = browser.new_page(viewport={"width": width, "height": 900}, color_scheme=scheme)
             requested, dialogs = [], []
             tab.on("request", lambda request, seen=requested: seen.append(request.url))
-            tab.on("dialog", lambda dialog, seen=dialogs: (seen.append(dialog.message), dialog.dismiss()))
+            tab.on(
+                "dialog",
+                lambda dialog, seen=dialogs: (seen.append(dialog.message), dialog.dismiss()),
+            )
             tab.goto((tmp_path / "report.html").as_uri())
             assert tab.title().endswith("rows rated")
             assert tab.evaluate("window.ran") is None

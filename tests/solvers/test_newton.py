@@ -1,108 +1,105 @@
 import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
-from problems import ordinal_problem
-from scipy.optimize import approx_fprime
+import scipy.sparse as sp
+from problems import ordinal_problem, problem_of
 
-from tordinal import REDSVM
-from tordinal.kernels import Gram, Kernel, hold_kernel
-from tordinal.losses import Logistic, Square, SquaredHinge
-from tordinal.reduction import signs
-from tordinal.solvers import LinearNewton, Newton, newton
-from tordinal.solvers.solution import objective
+from tordinal import REDSVM, TOR
+from tordinal.couplings import Explicit
+from tordinal.engines.gram import Gram
+from tordinal.engines.rows import linear_rows
+from tordinal.kernels import Linear
+from tordinal.losses import LOSSES
+from tordinal.solvers import Newton, solver_for
 
-LOSSES = [SquaredHinge(), Logistic(), Square()]
-
-
-def make(loss, kernel="perceptron", n=50, seed=0):
-    X, y = ordinal_problem(n, 4, seed=seed)
-    return Newton(Gram(Kernel(kernel, 0.3), X, 100), loss), y
+NAMES = sorted(LOSSES)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "perceptron"])
-def test_the_gradient_vanishes_at_the_solution(loss, kernel):
-    solver, y = make(loss, kernel)
-    cost = np.random.default_rng(0).uniform(0.1, 3.0, len(y))
-    solution = solver.solve(y, cost, 3, tol=1e-8)
-    assert solution.converged
-    assert abs(solution.coefficients.sum()) < 1e-8
-    K = solver.gram.rows
-    np.testing.assert_allclose(solution.h, K @ solution.coefficients, atol=1e-7)
-    centre = np.eye(len(y)) - 1 / len(y)
-
-    def value(v):
-        a = centre @ v[: len(y)]
-        return objective(loss, y, cost, K @ a, a, v[len(y) :])
-
-    at = np.concatenate([solution.coefficients, solution.thresholds])
-    assert solution.objective == pytest.approx(value(at), rel=1e-10)
-    assert np.abs(approx_fprime(at, value, 1e-7)).max() < 1e-3 * max(1.0, value(at))
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-@given(seed=st.integers(0, 500), factor=st.sampled_from([0.5, 2.0]), flips=st.integers(0, 8))
-def test_warm_and_cold_starts_reach_the_same_objective(loss, seed, factor, flips):
-    solver, y = make(loss, seed=seed)
+def sparse_problem(n=200, d=60, seed=0):
     rng = np.random.default_rng(seed)
-    cost = rng.choice([0.01, 1.0], len(y))
-    warm = solver.solve(y, cost, 3)
-    new_y = y.copy()
-    new_y[rng.choice(len(y), flips, replace=False)] = rng.integers(0, 4, flips)
-    hot = solver.solve(new_y, factor * cost, 3, warm=warm)
-    cold = solver.solve(new_y, factor * cost, 3)
-    assert hot.objective == pytest.approx(cold.objective, rel=1e-5)
+    X = sp.random_array((n, d), density=0.1, rng=rng, format="csr")
+    score = X @ rng.normal(size=d) + 0.3 * rng.normal(size=n)
+    return X, np.digitize(score, np.quantile(score, [0.3, 0.6]))
 
 
-def test_the_thresholds_of_the_square_loss_have_a_closed_form():
-    """At fixed h, t_k solves a linear equation."""
-    solver, y = make(Square())
-    solution = solver.solve(y, np.ones(len(y)), 3, tol=1e-9)
-    t, h, s = solution.thresholds, solution.h, signs(y, 3)
-    pull = (2.0 * (h[:, None] - t - s)).sum(axis=0)  # derivative of the loss with respect to -t_k
-    np.testing.assert_allclose(pull, t - t.mean(), atol=1e-6)
+def centred(X):
+    return X - X.mean(axis=0)
 
 
-def test_the_low_rank_factor_approximates_the_centred_matrix():
-    solver, _ = make(Square(), n=40)
-    L, pivots = newton.pivoted_cholesky(solver.gram, 40)
-    J = np.eye(40) - 1 / 40
-    np.testing.assert_allclose(L @ L.T, J @ solver.gram.rows @ J, atol=1e-6)
-    assert len(set(pivots.tolist())) == len(pivots)
-    assert np.allclose(np.triu(L[pivots], 1), 0, atol=1e-8)
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("C", [0.01, 1.0, 100.0])
+@pytest.mark.parametrize("sparse", [False, True])
+def test_the_same_optimum_as_with_a_kernel_matrix(name, C, sparse):
+    X, y = sparse_problem() if sparse else ordinal_problem(200, 3, n_features=5)
+    X = X if sparse else centred(X)
+    cost = C * np.random.default_rng(1).uniform(0.5, 1.5, 200)
+    problem = problem_of(name, n_thresholds=2)
+    in_features = Newton(linear_rows(X), problem).solve(y, cost, tol=1e-4)
+    with_matrix = solver_for(Gram(Linear(), X, 100), problem).solve(y, cost, tol=1e-5)
+    assert in_features.converged
+    assert in_features.objective == pytest.approx(with_matrix.objective, rel=2e-4)
+    np.testing.assert_allclose(in_features.h, X @ in_features.coef, atol=1e-9)
+    assert np.all(np.diff(in_features.thresholds) >= 0)
+
+
+@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("sparse", [False, True])
+def test_warm_and_cold_starts_agree(name, sparse):
+    X, y = sparse_problem() if sparse else ordinal_problem(200, 3, n_features=5)
+    solver = Newton(linear_rows(X), problem_of(name, n_thresholds=2))
+    cost = np.where(np.arange(200) < 50, 1.0, 0.01)
+    warm = solver.solve(y, cost, tol=1e-5)
+    new = y.copy()
+    new[[60, 90, 120]] = [2, 0, 1]
+    hot = solver.solve(new, 2 * cost, warm=warm, tol=1e-5)
+    cold = solver.solve(new, 2 * cost, tol=1e-5)
+    assert hot.objective == pytest.approx(cold.objective, rel=1e-4)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_an_ordered_coupling_keeps_the_order(name):
+    """Rank 1 lies above ranks 2 and 3, so free thresholds would cross."""
+    rng = np.random.default_rng(3)
+    y = np.repeat([0, 1, 2, 3], 9)
+    X = np.array([3.0, 5.0, 2.5, 4.5])[y][:, None] + 0.3 * rng.normal(size=(36, 1))
+    solution = Newton(linear_rows(X), problem_of(name, Explicit())).solve(y, np.ones(36), tol=1e-5)
+    assert solution.converged
+    assert (np.diff(solution.thresholds) >= 0).all()
+    assert np.diff(solution.thresholds).min() < 1e-3  # the constraint binds
+
+
+@pytest.mark.parametrize("loss", NAMES)
+def test_estimators_of_many_rows(loss):
+    X, y = ordinal_problem(1200, 3, n_features=4, seed=2)
+    red = REDSVM(loss=loss).fit(X, y)
+    gram = REDSVM(loss=loss, kernel="precomputed").fit(centred(X) @ centred(X).T, y)
+    assert red.objective_ == pytest.approx(gram.objective_, rel=1e-3)
+    np.testing.assert_allclose(red.predict_projection(X), X @ red.coef_, atol=1e-9)
+    assert np.mean(red.predict(X) == red.classes_[(red.decision_function(X)).argmax(axis=1)]) == 1.0
+    tor = TOR(loss=loss, swaps="all").fit(X, np.where(np.arange(1200) < 60, y, -1))
+    for before, after in zip(tor.history_, tor.history_[1:], strict=False):
+        if before["C2"] == after["C2"]:
+            assert after["objective"] < before["objective"]
 
 
 def test_max_iter_holds():
-    solver, y = make(SquaredHinge())
-    solution = solver.solve(y, np.full(len(y), 1e4), 3, max_iter=3)
-    assert not solution.converged
-    assert np.isfinite(solution.objective)
+    X, y = ordinal_problem(200, 3)
+    for name in NAMES:
+        solver = Newton(linear_rows(X), problem_of(name, n_thresholds=2))
+        for limit in (1, 3):
+            solution = solver.solve(y, np.full(200, 100.0), max_iter=limit, tol=1e-12)
+            assert solution.n_iter <= limit
+            if name != "square":  # which takes one step
+                short = solver.solve(y, np.full(200, 100.0), max_iter=1, tol=1e-12)
+                assert not short.converged
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-def test_a_kernel_matrix_of_low_rank(loss):
-    X, y = ordinal_problem(1100, 4)
-    gram = hold_kernel(Kernel("precomputed"), X @ X.T, 2500, smooth=True)
-    assert gram.rows.dtype == np.float64  # single precision would make it indefinite
-    cost = np.full(1100, 100.0)
-    solution = Newton(gram, loss).solve(y, cost, 3)
-    best = LinearNewton(X, loss).solve(y, cost, 3, tol=1e-5)
-    assert solution.objective == pytest.approx(best.objective, rel=1e-4)
-
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
-def test_constant_features_leave_the_thresholds(loss):
-    y = np.array([0, 1, 2, 1] * 5)
-    solution = Newton(Gram(Kernel("rbf"), np.ones((20, 2)), 10), loss).solve(y, np.ones(20), 2)
-    assert solution.converged
-    assert np.abs(solution.coefficients).max() < 1e3
-    assert np.ptp(solution.h) < 1e-9
-
-
-def test_a_huge_cost_ends():
-    X, y = ordinal_problem(60, 3)
-    model = REDSVM(C=1e6, loss="square", kernel="linear").fit(X, y)
-    assert np.isfinite(model.objective_)
-    better = REDSVM(C=1e6, loss="square", kernel="linear", tol=1e-8).fit(X, y)
-    assert model.objective_ == pytest.approx(better.objective_, rel=1e-6)
+@pytest.mark.parametrize("loss", ["hinge", "laplacian"])
+@pytest.mark.parametrize("C", [10.0, 1e3])
+def test_warm_starts_of_badly_scaled_features_end_at_the_optimum(loss, C):
+    X, y = ordinal_problem(1100, 3, n_features=5, seed=1)
+    X = X * [1, 100, 1e-2, 1e3, 1] + [0, 1e4, 0, 0, 0]
+    hidden = np.where(np.arange(1100) < 60, y, -1)
+    tor = TOR(C=C, loss=loss, swaps="optimal").fit(X, hidden)
+    weight = np.where(hidden < 0, tor.history_[-1]["C2"] / C, 1.0)
+    cold = REDSVM(C=C, loss=loss).fit(X, tor.transduction_, sample_weight=weight)
+    assert tor.objective_ == pytest.approx(cold.objective_, rel=1e-5)

@@ -84,8 +84,8 @@ def test_rare_categories_share_a_column():
 @pytest.mark.parametrize(
     ("options", "message"),
     [
-        ({"text": ["revew"]}, "--text revew: no such column; did you mean 'review'"),
-        ({"columns": ["qqqq"]}, "--columns qqqq: no such column; there are: id"),
+        ({"text": ["revew"]}, "`text` revew: no such column; did you mean 'review'"),
+        ({"columns": ["qqqq"]}, "`columns` qqqq: no such column; there are: id"),
         ({"columns": ["empty"]}, "no column is left"),
     ],
 )
@@ -101,7 +101,9 @@ def test_a_missing_column_is_named():
 
 
 def test_a_text_of_stop_words_is_left_out():
-    encoder = TableEncoder(text=["t"], columns=["n"]).fit({"t": ["the", "and", "of"], "n": [1, 2, 3]})
+    encoder = TableEncoder(text=["t"], columns=["n"]).fit(
+        {"t": ["the", "and", "of"], "n": [1, 2, 3]}
+    )
     assert roles(encoder) == {"t": "left out", "n": "number"}
 
 

@@ -32,7 +32,8 @@ def packed():
 
 
 @pytest.mark.parametrize(
-    ("method", "options"), [("auto", {"C": 1.0}), ("tor", {"kernel": "rbf"}), ("redsvm", {"loss": "logistic"})]
+    ("method", "options"),
+    [("auto", {"C": 1.0}), ("tor", {"kernel": "rbf"}), ("redsvm", {"loss": "logistic"})],
 )
 def test_a_saved_model_answers_as_in_memory_and_has_the_same_bytes(tmp_path, method, options):
     model = rated(method, **options).model

@@ -13,7 +13,9 @@ TEXTS, STARS = make_reviews(200, random_state=1)
 
 def rated(settings, labels=60, listen=lambda *_: None):
     cells = [str(s) if i < labels else "" for i, s in enumerate(STARS)]
-    return rate({"review": TEXTS}, read_target("stars", cells, None), TableEncoder(), settings, listen)
+    return rate(
+        {"review": TEXTS}, read_target("stars", cells, None), TableEncoder(), settings, listen
+    )
 
 
 def test_given_ratings_stay_and_the_rest_is_better_than_a_guess():
@@ -21,7 +23,9 @@ def test_given_ratings_stay_and_the_rest_is_better_than_a_guess():
     assert rating.labels[:60] == [str(s) for s in STARS[:60]]
     assert (rating.confidence[:60] == 1.0).all()
     found = np.array([int(v) for v in rating.labels[60:]])
-    assert mean_absolute_error(STARS[60:], found) < 0.8 * mean_absolute_error(STARS[60:], np.full(140, 3))
+    assert mean_absolute_error(STARS[60:], found) < 0.8 * mean_absolute_error(
+        STARS[60:], np.full(140, 3)
+    )
     assert set(rating.errors) == {"this model", "supervised", "transductive"}
     assert len(rating.held_out) == 60
 
@@ -45,7 +49,11 @@ def test_the_supervised_method_sees_rated_rows_only():
 def test_two_ratings_are_too_few_to_choose_but_enough_to_rate():
     cells = ["1", "5"] + [""] * 18
     rating = rate(
-        {"x": list(range(20))}, read_target("t", cells, None), TableEncoder(columns=["x"]), Settings(), lambda *_: None
+        {"x": list(range(20))},
+        read_target("t", cells, None),
+        TableEncoder(columns=["x"]),
+        Settings(),
+        lambda *_: None,
     )
     assert "too few ratings" in rating.notes[0]
     assert rating.errors == {}

@@ -25,7 +25,10 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
     table = data.data.assign(grade=pd.array(np.where(kept, grade, 0), dtype="Int64"))
     table.loc[~kept, "grade"] = pd.NA
     table.to_csv(out / "diabetes.csv", index=False)
-    names = {name: str(out / name) for name in ("diabetes.csv", "graded.csv", "report.html", "model.skops")}
+    names = {
+        name: str(out / name)
+        for name in ("diabetes.csv", "graded.csv", "report.html", "model.skops")
+    }
     console.print(
         f"[bold]{len(grade)}[/] patients, 10 measurements each, disease progression in 5 grades; "
         f"[bold]{n_labels}[/] grades are known, the others hidden.\n"

@@ -10,7 +10,7 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from tordinal.cli.session import Teller, console_for, finishing, grid
+from tordinal.cli.session import Teller, console_for, finishing, grid, in_options
 from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder, find_columns
 from tordinal.tables.files import format_of, read_table, write_table
@@ -60,36 +60,53 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
     if settings.C is not None and not 0 < settings.C < float("inf"):
         raise TableError(f"--C {settings.C:g} must be a positive number")
     if settings.jobs == 0:
-        raise TableError("--jobs 0: name how many fits may run at the same time, or -1 for all cores")
+        raise TableError(
+            "--jobs 0: name how many fits may run at the same time, or -1 for all cores"
+        )
     console = console_for(job.out, quiet)
     wanted = {"--out": job.out, "--report": job.report, "--model": job.model}
     destinations = {name: path for name, path in wanted.items() if path is not None}
     if "-" in (job.report, job.model):
-        raise TableError("--report and --model need a file; only the table can go to standard output")
+        raise TableError(
+            "--report and --model need a file; only the table can go to standard output"
+        )
     if job.out != "-":
         format_of(job.out)
     with Outputs({"FILE": job.file}, destinations) as outputs, Teller(quiet) as teller:
         teller("reading the table", 0, 1)
         table = read_table(job.file, job.encoding)
-        find_columns([job.target], table.names, "--target")
+        find_columns([job.target], table.names, "target")
         added = [f"{job.target}_{what}" for what in ("predicted", "confidence", "source")]
         for name in added:
             if name in table.names:
                 raise TableError(f"{job.file} has a column {name!r} already; rename or remove it")
-        target = read_target(job.target, table[job.target], _names(job.order) or table.order(job.target))
-        encoder = TableEncoder(job.text, _listed(job.columns, table.names), _listed(job.drop, table.names) or ())
-        for option, names in (("--text", job.text), ("--columns", encoder.columns or ()), ("--drop", encoder.drop)):
+        target = read_target(
+            job.target, table[job.target], _names(job.order) or table.order(job.target)
+        )
+        encoder = TableEncoder(
+            job.text, _listed(job.columns, table.names), _listed(job.drop, table.names) or ()
+        )
+        for option, names in (
+            ("text", job.text),
+            ("columns", encoder.columns or ()),
+            ("drop", encoder.drop),
+        ):
             if job.target in names:
-                raise TableError(f"{option} {job.target}: that is the target, which is never learned from")
+                raise TableError(
+                    f"`{option}` {job.target}: that is the target, which is never learned from"
+                )
             find_columns(names, table.names, option)
         rating = rate(table.features(job.target), target, encoder, settings, teller)
+        rating.notes = [in_options(note) for note in rating.notes]
         teller("writing", 0, 1)
         values = rating_columns(rating.labels, rating.confidence, rating.given)
         cells: dict[str, Any] = dict(zip(added, values, strict=True))
         kind = format_of(job.out, default=table.format)
         outputs.write(job.out, lambda file: write_table(table, cells, file, kind))
         if job.report is not None:
-            page = render_report(rating, table, os.path.basename(job.file), os.path.basename(job.out))
+            page = render_report(
+                rating, table, os.path.basename(job.file), os.path.basename(job.out)
+            )
             outputs.write(job.report, lambda file: file.write(page.encode()))
         if job.model is not None:
             content = dump_model(rating.model)
@@ -101,7 +118,9 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
     return rating
 
 
-def rating_columns(labels: list[Any], confidence: Any, given: Any) -> tuple[list[Any], list[float], list[str]]:
+def rating_columns(
+    labels: list[Any], confidence: Any, given: Any
+) -> tuple[list[Any], list[float], list[str]]:
     """The three columns that are added."""
     source = ["given" if g else "predicted" for g in given]
     return labels, [round(float(c), 4) for c in confidence], source
@@ -109,7 +128,11 @@ def rating_columns(labels: list[Any], confidence: Any, given: Any) -> tuple[list
 
 def _names(order: str | None) -> list[str] | None:
     """A list of ratings from one option; quotes protect commas."""
-    return None if order is None else [name.strip() for name in next(csv.reader([order], skipinitialspace=True))]
+    return (
+        None
+        if order is None
+        else [name.strip() for name in next(csv.reader([order], skipinitialspace=True))]
+    )
 
 
 def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
@@ -117,7 +140,9 @@ def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
     if options is None:
         return None
     padded = {name.strip(): name for name in known}
-    asked = [n for option in options for n in ([option] if option in known else _names(option) or [])]
+    asked = [
+        n for option in options for n in ([option] if option in known else _names(option) or [])
+    ]
     return [name if name in known else padded.get(name, name) for name in asked]
 
 
@@ -125,7 +150,11 @@ def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> No
     """Say what was done and where the result lies."""
     columns = grid("column", "taken as", "how or why", "missing")
     for c in rating.model.encoder.plan_:
-        missing = f"{c['missing']:,} {'imputed' if c['role'] != 'left out' else ''}".strip() if c["missing"] else ""
+        missing = (
+            f"{c['missing']:,} {'imputed' if c['role'] != 'left out' else ''}".strip()
+            if c["missing"]
+            else ""
+        )
         columns.add_row(Text(visible(c["name"]) or "(no name)"), c["role"], c["why"], missing)
     console.print(columns)
     counts = grid("rating", "given", "predicted")
@@ -144,7 +173,12 @@ def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> No
         )
     console.print(Text(rating.verdict))
     predicted = int((~rating.given).sum())
-    console.print(f"Rated {predicted:,} of {len(rating.rank):,} rows in {seconds:.1f} s:", highlight=False)
+    console.print(
+        f"Rated {predicted:,} of {len(rating.rank):,} rows in {seconds:.1f} s:", highlight=False
+    )
     for what, path in (("table", job.out), ("report", job.report), ("model", job.model)):
         if path is not None:
-            console.print(Text(f"  {what:7} {visible(path) if path != '-' else 'standard output'}"), soft_wrap=True)
+            console.print(
+                Text(f"  {what:7} {visible(path) if path != '-' else 'standard output'}"),
+                soft_wrap=True,
+            )

@@ -60,7 +60,9 @@ class FigureName(StrEnum):
 
 
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
-Encoding = Annotated[str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
+]
 
 
 def _version(asked: bool) -> None:
@@ -74,7 +76,10 @@ def _version(asked: bool) -> None:
 @app.callback()
 def tordinal(
     version: Annotated[
-        bool, typer.Option("--version", callback=_version, is_eager=True, help="Show the version and leave.")
+        bool,
+        typer.Option(
+            "--version", callback=_version, is_eager=True, help="Show the version and leave."
+        ),
     ] = False,
 ) -> None:
     """Transductive ordinal regression: a few rows of a table carry an ordered rating; rate the rest."""
@@ -83,25 +88,43 @@ def tordinal(
 @app.command()
 def label(
     file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Table: .csv, .tsv, .jsonl or .parquet; - for standard input.")
+        str,
+        typer.Argument(
+            metavar="FILE", help="Table: .csv, .tsv, .jsonl or .parquet; - for standard input."
+        ),
     ],
     target: Annotated[
-        str, typer.Option(metavar="COLUMN", help="Column of the ratings. Its empty cells are to be rated.")
+        str,
+        typer.Option(
+            metavar="COLUMN", help="Column of the ratings. Its empty cells are to be rated."
+        ),
     ],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output.")
+        str,
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output."
+        ),
     ],
     text: Annotated[
-        list[str] | None, typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times.")
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
     ] = None,
     columns: Annotated[
         list[str] | None,
-        typer.Option(metavar="A,B", help="Columns to learn from. Without this and --text: all that are of use."),
+        typer.Option(
+            metavar="A,B",
+            help="Columns to learn from. Without this and --text: all that are of use.",
+        ),
     ] = None,
-    drop: Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.")] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.")
+    ] = None,
     order: Annotated[
         str | None,
-        typer.Option(metavar='"A,B,C"', help="Ratings from the lowest to the highest, if they are not numbers."),
+        typer.Option(
+            metavar='"A,B,C"',
+            help="Ratings from the lowest to the highest, if they are not numbers.",
+        ),
     ] = None,
     method: Annotated[
         Method,
@@ -110,14 +133,25 @@ def label(
         ),
     ] = Method.auto,
     C: Annotated[
-        float | None, typer.Option("--C", help="Cost of errors. Default: 1 for tor and redsvm, chosen by auto.")
+        float | None,
+        typer.Option("--C", help="Cost of errors. Default: 1 for tor and redsvm, chosen by auto."),
     ] = None,
-    kernel: Annotated[KernelName | None, typer.Option(help="Kernel. Default: chosen by auto.")] = None,
-    loss: Annotated[LossName | None, typer.Option(help="Loss. Default: hinge, or chosen by auto.")] = None,
-    report: Annotated[str | None, typer.Option(metavar="R.html", help="Write a report to look at.")] = None,
-    model: Annotated[str | None, typer.Option(metavar="M.skops", help="Save the model for `tordinal predict`.")] = None,
+    kernel: Annotated[
+        KernelName | None, typer.Option(help="Kernel. Default: chosen by auto.")
+    ] = None,
+    loss: Annotated[
+        LossName | None, typer.Option(help="Loss. Default: hinge, or chosen by auto.")
+    ] = None,
+    report: Annotated[
+        str | None, typer.Option(metavar="R.html", help="Write a report to look at.")
+    ] = None,
+    model: Annotated[
+        str | None, typer.Option(metavar="M.skops", help="Save the model for `tordinal predict`.")
+    ] = None,
     seed: Annotated[int, typer.Option(help="Same seed, same result.", min=0, max=2**32 - 1)] = 0,
-    jobs: Annotated[int | None, typer.Option(help="Fits at the same time; -1 uses all cores.")] = None,
+    jobs: Annotated[
+        int | None, typer.Option(help="Fits at the same time; -1 uses all cores.")
+    ] = None,
     encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
@@ -146,16 +180,25 @@ def label(
         settings = Settings(
             method.value, C, kernel.value if kernel else None, loss.value if loss else None, seed, jobs
         )  # fmt: skip
-        job = Job(file, target, out, text or [], columns, drop or [], order, report, model, encoding)
+        job = Job(
+            file, target, out, text or [], columns, drop or [], order, report, model, encoding
+        )
         run_label(job, settings, quiet=quiet)
 
 
 @app.command()
 def predict(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")],
-    file: Annotated[str, typer.Argument(metavar="FILE", help="Table of new rows; - for standard input.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
+    ],
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Table of new rows; - for standard input.")
+    ],
     out: Annotated[
-        str, typer.Option("--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output.")
+        str,
+        typer.Option(
+            "--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output."
+        ),
     ],
     encoding: Encoding = None,
     quiet: Quiet = False,
@@ -175,7 +218,9 @@ def predict(
 
 @app.command()
 def inspect(
-    model: Annotated[str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")],
+    model: Annotated[
+        str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
+    ],
 ) -> None:
     """Show what a saved model is: classes, thresholds, settings, training size, versions, expected error."""
     from tordinal.cli.session import refusing
@@ -189,19 +234,28 @@ def inspect(
 @app.command()
 def reproduce(
     figure: Annotated[FigureName, typer.Argument(help="What to reproduce.")],
-    realizations: Annotated[int, typer.Option(help="Independent realisations; their seeds are 0, 1, ...", min=1)] = 20,
+    realizations: Annotated[
+        int, typer.Option(help="Independent realisations; their seeds are 0, 1, ...", min=1)
+    ] = 20,
     labels: Annotated[
         str | None, typer.Option(metavar="100,400", help="Numbers of labels. Default: the paper's.")
     ] = None,
-    datasets: Annotated[str | None, typer.Option(metavar="A,B", help="Only these data sets.")] = None,
-    ours: Annotated[bool, typer.Option("--ours", help="Add what goes beyond the paper: optimal swaps, TORCV.")] = False,
+    datasets: Annotated[
+        str | None, typer.Option(metavar="A,B", help="Only these data sets.")
+    ] = None,
+    ours: Annotated[
+        bool, typer.Option("--ours", help="Add what goes beyond the paper: optimal swaps, TORCV.")
+    ] = False,
     jobs: Annotated[int, typer.Option(help="Runs at the same time; -1 uses all cores.")] = 1,
     data: Annotated[
-        str | None, typer.Option(metavar="DIR", help="Folder of the data sets. Default: TORDINAL_DATA, or a download.")
+        str | None,
+        typer.Option(
+            metavar="DIR", help="Folder of the data sets. Default: TORDINAL_DATA, or a download."
+        ),
     ] = None,
-    out: Annotated[Path, typer.Option(metavar="DIR", help="Folder for results and figures.", file_okay=False)] = Path(
-        "tordinal-study"
-    ),
+    out: Annotated[
+        Path, typer.Option(metavar="DIR", help="Folder for results and figures.", file_okay=False)
+    ] = Path("tordinal-study"),
     quiet: Quiet = False,
 ) -> None:
     """Run the paper's study again, figure by figure.
@@ -215,13 +269,19 @@ def reproduce(
     with refusing("interrupted; what was done is kept, and the same command goes on from there"):
         from tordinal.cli.reproduce import run_reproduce
 
-        run_reproduce(figure.value, realizations, labels, datasets, jobs, data, out, ours=ours, quiet=quiet)
+        run_reproduce(
+            figure.value, realizations, labels, datasets, jobs, data, out, ours=ours, quiet=quiet
+        )
 
 
 @app.command()
 def demo(
-    out: Annotated[Path, typer.Option(help="Folder for the demo's files.", file_okay=False)] = Path("tordinal-demo"),
-    labels: Annotated[int, typer.Option(help="Grades that are kept; the others are hidden.", min=10, max=400)] = 60,
+    out: Annotated[Path, typer.Option(help="Folder for the demo's files.", file_okay=False)] = Path(
+        "tordinal-demo"
+    ),
+    labels: Annotated[
+        int, typer.Option(help="Grades that are kept; the others are hidden.", min=10, max=400)
+    ] = 60,
     seed: Annotated[int, typer.Option(help="Which grades are kept.", min=0)] = 0,
 ) -> None:
     """Grade the diabetes progression of 442 patients of whom 60 are graded, and compare with the truth.

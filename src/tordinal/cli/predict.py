@@ -18,7 +18,9 @@ from tordinal.tables.values import TableError, is_missing, number, visible
 __all__ = ["run_inspect", "run_predict"]
 
 
-def run_predict(model_path: str, file: str, out: str, encoding: str | None, *, quiet: bool = False) -> None:
+def run_predict(
+    model_path: str, file: str, out: str, encoding: str | None, *, quiet: bool = False
+) -> None:
     """Rate every row of a table with a saved model.
 
     Parameters
@@ -34,7 +36,10 @@ def run_predict(model_path: str, file: str, out: str, encoding: str | None, *, q
     console = console_for(out, quiet)
     if out != "-":
         format_of(out)
-    with Outputs({"FILE": file, "MODEL": model_path}, {"--out": out}) as outputs, Teller(quiet) as teller:
+    with (
+        Outputs({"FILE": file, "MODEL": model_path}, {"--out": out}) as outputs,
+        Teller(quiet) as teller,
+    ):
         teller("reading", 0, 1)
         model = load_model(model_path)
         table = read_table(file, encoding)
@@ -46,7 +51,9 @@ def run_predict(model_path: str, file: str, out: str, encoding: str | None, *, q
         labels, confidence = model.rate(table.features(model.target))
         values = rating_columns(labels, confidence, np.zeros(len(table), dtype=bool))
         kind = format_of(out, default=table.format)
-        outputs.write(out, lambda file: write_table(table, dict(zip(added, values, strict=True)), file, kind))
+        outputs.write(
+            out, lambda file: write_table(table, dict(zip(added, values, strict=True)), file, kind)
+        )
         finishing()
         outputs.commit()
     if model.target in table.names:
@@ -60,8 +67,12 @@ def run_predict(model_path: str, file: str, out: str, encoding: str | None, *, q
                 f"On the {len(known):,} rows that have a rating: {100 * mean_zero_one_error(truth, found):.0f} % wrong, "
                 f"{mean_absolute_error(truth, found):.2f} steps off on average."
             )
-    console.print(f"Rated {len(table):,} rows in {time.perf_counter() - started:.1f} s:", highlight=False)
-    console.print(Text(f"  table   {visible(out) if out != '-' else 'standard output'}"), soft_wrap=True)
+    console.print(
+        f"Rated {len(table):,} rows in {time.perf_counter() - started:.1f} s:", highlight=False
+    )
+    console.print(
+        Text(f"  table   {visible(out) if out != '-' else 'standard output'}"), soft_wrap=True
+    )
 
 
 def _spelled(value: Any) -> Any:
@@ -84,13 +95,25 @@ def run_inspect(path: str) -> None:
     facts.add_row("ratings, low to high", Text(" < ".join(visible(str(c)) for c in model.classes)))
     facts.add_row("thresholds", ", ".join(f"{t:.4g}" for t in card["thresholds"]))
     facts.add_row("method", card["method"])
-    facts.add_row("trained on", f"{card['rows']:,} rows, {card['ratings']:,} rated, {card['features']:,} features")
-    for name, label in (("this model", "error"), ("supervised", "without unrated rows"), ("transductive", "with them")):
+    facts.add_row(
+        "trained on",
+        f"{card['rows']:,} rows, {card['ratings']:,} rated, {card['features']:,} features",
+    )
+    for name, label in (
+        ("this model", "error"),
+        ("supervised", "without unrated rows"),
+        ("transductive", "with them"),
+    ):
         if name in card["errors"]:
             wrong, off = card["errors"][name]
-            facts.add_row(f"{label}, cross-validated", f"{100 * wrong:.1f} % wrong, {off:.3f} steps off on average")
+            facts.add_row(
+                f"{label}, cross-validated",
+                f"{100 * wrong:.1f} % wrong, {off:.3f} steps off on average",
+            )
     facts.add_row("verdict", card["verdict"])
-    facts.add_row("versions", ", ".join(f"{name} {number}" for name, number in card["versions"].items()))
+    facts.add_row(
+        "versions", ", ".join(f"{name} {number}" for name, number in card["versions"].items())
+    )
     console.print(facts)
     members = grid("kind", "kernel", "loss", "C")
     for m in card["members"]:

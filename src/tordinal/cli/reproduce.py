@@ -50,22 +50,35 @@ def run_reproduce(
     ours, quiet : bool
         Whether to add the methods beyond the paper, and to say nothing.
     """
-    started, console = time.perf_counter(), Console(quiet=quiet, soft_wrap=True, highlight=False, markup=False)
+    started, console = (
+        time.perf_counter(),
+        Console(quiet=quiet, soft_wrap=True, highlight=False, markup=False),
+    )
     wanted = list(FIGURES) if figure == "all" else [figure] if figure in FIGURES else []
     sizes, names = _sizes(labels, wanted), _names(datasets, wanted)
     if jobs == 0 or jobs < -1:
-        raise ValueError(f"--jobs {jobs}: name a number of runs at the same time, or -1 for one per core")
+        raise ValueError(
+            f"--jobs {jobs}: name a number of runs at the same time, or -1 for one per core"
+        )
     if data is not None and not Path(data).is_dir():
         raise ValueError(f"--data {data}: no such folder; leave it out to download the data sets")
-    cells = [c for f in wanted for c in cells_of(f, realizations=realizations, labels=sizes, datasets=names, ours=ours)]
+    cells = [
+        c
+        for f in wanted
+        for c in cells_of(f, realizations=realizations, labels=sizes, datasets=names, ours=ours)
+    ]
     table = ResultTable(out / "results.jsonl")
     with alone_in(out):
         if cells:
             done = _run(cells, table, data, jobs, console, quiet)
-            console.print(f"Ran {done:,} in {time.perf_counter() - started:.1f} s. Results: {table.path}")
+            console.print(
+                f"Ran {done:,} in {time.perf_counter() - started:.1f} s. Results: {table.path}"
+            )
         results = table.frame()
         if table.ignored:
-            console.print(f"Lines that hold no result and were left out: {', '.join(map(str, table.ignored))}")
+            console.print(
+                f"Lines that hold no result and were left out: {', '.join(map(str, table.ignored))}"
+            )
         drawn = [f for f in wanted if figure != "all" or (results["study"] == FIGURES[f]).any()]
         for path in (path for f in drawn for path in draw_figure(f, results, out)):
             console.print(f"  {path}")
@@ -82,7 +95,14 @@ def run_reproduce(
             console.print(f"  {place}")
 
 
-def _run(cells: list[Cell], table: ResultTable, data: str | None, jobs: int, console: Console, quiet: bool) -> int:
+def _run(
+    cells: list[Cell],
+    table: ResultTable,
+    data: str | None,
+    jobs: int,
+    console: Console,
+    quiet: bool,
+) -> int:
     """Run what is missing, and say what is running."""
     todo = missing_cells(cells, table)
     console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
@@ -94,10 +114,16 @@ def _run(cells: list[Cell], table: ResultTable, data: str | None, jobs: int, con
                 "running",
                 done,
                 total,
-                cells[0] + (f" and {len(cells) - 1} more" if len(cells) > 1 else "") if cells else "",
+                cells[0] + (f" and {len(cells) - 1} more" if len(cells) > 1 else "")
+                if cells
+                else "",
             )
 
-        return run_study(todo, table.path.parent, data_home=data, jobs=jobs, on_progress=tell) if todo else 0
+        return (
+            run_study(todo, table.path.parent, data_home=data, jobs=jobs, on_progress=tell)
+            if todo
+            else 0
+        )
 
 
 def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
@@ -105,10 +131,14 @@ def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
     if datasets is None:
         return None
     names = tuple(name.strip() for name in datasets.split(",") if name.strip())
-    known = list(dict.fromkeys(c.dataset for f in figures or FIGURES for c in cells_of(f, realizations=1)))
+    known = list(
+        dict.fromkeys(c.dataset for f in figures or FIGURES for c in cells_of(f, realizations=1))
+    )
     for name in names or ("",):
         if name not in known:
-            raise ValueError(f"--datasets {name or datasets!r}: no such data set here; there are {', '.join(known)}")
+            raise ValueError(
+                f"--datasets {name or datasets!r}: no such data set here; there are {', '.join(known)}"
+            )
     return names
 
 
@@ -119,7 +149,9 @@ def _sizes(labels: str | None, figures: list[str]) -> tuple[int, ...] | None:
     try:
         sizes = tuple(int(part) for part in labels.split(","))
     except ValueError:
-        raise ValueError(f"--labels {labels}: name whole numbers with commas between them, as in 100,400") from None
+        raise ValueError(
+            f"--labels {labels}: name whole numbers with commas between them, as in 100,400"
+        ) from None
     if figures and not any(FIGURES[f] in STUDIES_OF_LABELS for f in figures):
         raise ValueError(f"--labels {labels}: {figures[0]} has a fixed number of labels")
     largest = max(MANY_LABELS) if figures == ["fig12"] else HELD_FOR_LABELS

@@ -2,6 +2,7 @@
 
 import contextlib
 import math
+import re
 import signal
 import sys
 import time
@@ -11,14 +12,23 @@ from typing import Any
 
 import typer
 from rich.console import Console
-from rich.progress import BarColumn, Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import (
+    BarColumn,
+    Progress,
+    SpinnerColumn,
+    TextColumn,
+    TimeElapsedColumn,
+    TimeRemainingColumn,
+)
 from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
 from tordinal.tables.values import visible
 
-__all__ = ["Teller", "console_for", "finishing", "grid", "refusing"]
+__all__ = ["Teller", "console_for", "finishing", "grid", "in_options", "refusing"]
+
+PARAMETER = re.compile(r"`(target|order|text|columns|drop|encoding)`")
 
 _interrupted = False
 
@@ -57,9 +67,20 @@ def finishing() -> None:
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
+def in_options(message: str) -> str:
+    """What the library says of its parameters, in terms of the command's options.
+
+    Examples
+    --------
+    >>> in_options("`target` stars: every cell is empty")
+    '--target stars: every cell is empty'
+    """
+    return PARAMETER.sub(r"--\1", message)
+
+
 def _refuse(message: str) -> None:
     Console(stderr=True, soft_wrap=True).print(
-        Text("Error: ", style="bold red") + Text(visible(message), style="default")
+        Text("Error: ", style="bold red") + Text(visible(in_options(message)), style="default")
     )
     raise typer.Exit(2)
 
@@ -116,16 +137,26 @@ class Teller:
         if _interrupted:
             raise KeyboardInterrupt
         if name != self._name:
-            self._name, self._said, self._began = name, -math.inf if detail else math.inf, time.monotonic()
+            self._name, self._said, self._began = (
+                name,
+                -math.inf if detail else math.inf,
+                time.monotonic(),
+            )
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task = self._progress.add_task(name, total=total)
             self._say(f"{name} ...")
-        self._progress.update(self._task, completed=done, total=total, description=" ".join([name, detail]).strip())
+        self._progress.update(
+            self._task, completed=done, total=total, description=" ".join([name, detail]).strip()
+        )
         if time.monotonic() >= self._said + SAID_EVERY:
             self._said = time.monotonic()
             left = (time.monotonic() - self._began) / done * (total - done) if done else math.inf
-            estimate = f", about {max(1, round(left / 60))} min left" if math.isfinite(left) and done < total else ""
+            estimate = (
+                f", about {max(1, round(left / 60))} min left"
+                if math.isfinite(left) and done < total
+                else ""
+            )
             self._say(f"{done:,}/{total:,} {name} {detail}{estimate}")
 
     def _say(self, line: str) -> None:

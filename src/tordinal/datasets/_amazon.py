@@ -17,7 +17,12 @@ __all__ = ["fetch_amazon_reviews"]
 DOMAINS = ("books", "dvd", "electronics", "kitchen")
 SITE = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment"
 # The archives name the last domain otherwise.
-IN_ARCHIVE = {"books": "books", "dvd": "dvd", "electronics": "electronics", "kitchen": "kitchen_&_housewares"}
+IN_ARCHIVE = {
+    "books": "books",
+    "dvd": "dvd",
+    "electronics": "electronics",
+    "kitchen": "kitchen_&_housewares",
+}
 UNPROCESSED = Source(
     f"{SITE}/domain_sentiment_data.tar.gz",
     None,
@@ -30,9 +35,15 @@ UNPROCESSED = Source(
 PROCESSED = Source(
     f"{SITE}/processed_stars.tar.gz",
     None,
-    {f"processed_stars/{domain}/all_balanced.review": f"amazon/{domain}/all_balanced.review" for domain in DOMAINS},
+    {
+        f"processed_stars/{domain}/all_balanced.review": f"amazon/{domain}/all_balanced.review"
+        for domain in DOMAINS
+    },
 )
-FIELD = {name: re.compile(rf"<{name}>\n(.*?)\n?</{name}>", re.DOTALL) for name in ("rating", "title", "review_text")}
+FIELD = {
+    name: re.compile(rf"<{name}>\n(.*?)\n?</{name}>", re.DOTALL)
+    for name in ("rating", "title", "review_text")
+}
 STARS = (1, 2, 3, 4, 5)
 COUNT = re.compile(r"\d+(?:\.\d+)?")
 BLANKS = " \r\n\t"
@@ -88,13 +99,23 @@ def fetch_amazon_reviews(
     if edition == "unprocessed":
         texts, stars = [], []
         for part in ("positive", "negative"):
-            path = locate(f"amazon/{domain}/{part}.review", home, UNPROCESSED, download_if_missing=download_if_missing)
+            path = locate(
+                f"amazon/{domain}/{part}.review",
+                home,
+                UNPROCESSED,
+                download_if_missing=download_if_missing,
+            )
             for text, star in read_unprocessed(path):
                 texts.append(text)
                 stars.append(star)
         data, keys = texts, [text.partition("\n")[2] for text in texts]  # titles may differ
     else:
-        path = locate(f"amazon/{domain}/all_balanced.review", home, PROCESSED, download_if_missing=download_if_missing)
+        path = locate(
+            f"amazon/{domain}/all_balanced.review",
+            home,
+            PROCESSED,
+            download_if_missing=download_if_missing,
+        )
         data, stars, names = read_processed(path)
         keys = [
             data.indices[a:b].tobytes() + data.data[a:b].tobytes()
@@ -150,14 +171,20 @@ def read_unprocessed(path: Path) -> list[tuple[str, int]]:
         if rating is None or text is None or title is None:
             missing = next(name for name, value in fields.items() if value is None)
             raise ValueError(f"{path}: line {line}: this review has no <{missing}>")
-        stars = _stars(rating.group(1).strip(), path, line + content.count("\n", start, start + rating.start(1)))
+        stars = _stars(
+            rating.group(1).strip(),
+            path,
+            line + content.count("\n", start, start + rating.start(1)),
+        )
         found.append((f"{title.group(1).strip()}\n{text.group(1).strip()}", stars))
         place = end + len("</review>")
     _only_wrapper(content, place, len(content), path)
     if not found:
         raise ValueError(f"{path}: line 1: there is no review in this file")
     if wrapped and "</reviews>" not in content[place:]:
-        raise ValueError(f"{path}: line {content.count(chr(10)) + 1}: the file is cut here, </reviews> is missing")
+        raise ValueError(
+            f"{path}: line {content.count(chr(10)) + 1}: the file is cut here, </reviews> is missing"
+        )
     return found
 
 
@@ -167,7 +194,9 @@ def _only_wrapper(content: str, start: int, end: int, path: Path) -> None:
     left = between.replace("<reviews>", "").replace("</reviews>", "").strip()
     if left:
         line = content.count("\n", 0, start + between.index(left.split("\n", 1)[0])) + 1
-        raise ValueError(f"{path}: line {line}: {left[:40]!r} is in no review; a <review> or </review> may be damaged")
+        raise ValueError(
+            f"{path}: line {line}: {left[:40]!r} is in no review; a <review> or </review> may be damaged"
+        )
 
 
 def read_processed(path: Path) -> tuple[sp.csr_matrix, list[int], list[str]]:
@@ -211,7 +240,9 @@ def read_processed(path: Path) -> tuple[sp.csr_matrix, list[int], list[str]]:
             ends.append(len(indices))
     if not stars:
         raise ValueError(f"{path}: line 1: there is no review in this file")
-    counts = sp.csr_matrix((np.array(values), np.array(indices), np.array(ends)), shape=(len(stars), len(columns)))
+    counts = sp.csr_matrix(
+        (np.array(values), np.array(indices), np.array(ends)), shape=(len(stars), len(columns))
+    )
     counts.sum_duplicates()
     return counts, stars, list(columns)
 

@@ -229,7 +229,10 @@ def _fetch(
 ) -> Any:
     """Find the files, read them, rank the target, and wrap all in a Bunch."""
     home = data_folder(data_home)
-    paths = [locate(file, home, which.source, download_if_missing=download_if_missing) for file in which.files]
+    paths = [
+        locate(file, home, which.source, download_if_missing=download_if_missing)
+        for file in which.files
+    ]
     X, values, names = which.read(paths)
     if standardize:
         deviation = X.std(axis=0)
@@ -263,12 +266,18 @@ def _fetch(
     )  # fmt: skip
 
 
-def _numbers(path: Path, delimiter: str | None, n_columns: int, *, skip: int = 0, first: bool = False) -> Any:
+def _numbers(
+    path: Path, delimiter: str | None, n_columns: int, *, skip: int = 0, first: bool = False
+) -> Any:
     """Rows of numbers; with `first`, the first column is text and comes apart, with the line. A damaged line is named."""
     rows: list[list[float]] = []
     labels: list[tuple[int, str]] = []
     number = 0
-    with gzip.open(path, "rt", encoding="ascii") if path.suffix == ".gz" else path.open(encoding="ascii") as lines:
+    with (
+        gzip.open(path, "rt", encoding="ascii")
+        if path.suffix == ".gz"
+        else path.open(encoding="ascii") as lines
+    ):
         try:
             for number, line in enumerate(lines, start=1):
                 cells = line.strip().split(delimiter)
@@ -277,12 +286,16 @@ def _numbers(path: Path, delimiter: str | None, n_columns: int, *, skip: int = 0
                 try:
                     if first:
                         labels.append((number, cells.pop(0)))
-                    row = [float(cell.replace("_", "?")) for cell in cells]  # Python reads 1_000, nobody writes it
+                    row = [
+                        float(cell.replace("_", "?")) for cell in cells
+                    ]  # Python reads 1_000, nobody writes it
                 except ValueError as error:
                     raise ValueError(f"{path}: line {number} is damaged: {error}") from None
                 if len(row) != n_columns or not np.isfinite(row).all():
                     finite = int(np.isfinite(row).sum())
-                    raise ValueError(f"{path}: line {number} has {finite} finite numbers, not {n_columns}")
+                    raise ValueError(
+                        f"{path}: line {number} has {finite} finite numbers, not {n_columns}"
+                    )
                 rows.append(row)
         except (EOFError, OSError, UnicodeDecodeError) as error:
             raise ValueError(f"{path}: damaged after line {number}: {error}") from None
@@ -295,9 +308,15 @@ def _read_abalone(paths: list[Path]) -> tuple[Values, Values, list[str]]:
     values, sex = _numbers(paths[0], ",", 8, first=True)
     for number, letter in sex:
         if letter not in ("M", "F", "I"):
-            raise ValueError(f"{paths[0]}: line {number} is damaged: sex {letter!r} is none of M, F, I")
+            raise ValueError(
+                f"{paths[0]}: line {number} is damaged: sex {letter!r} is none of M, F, I"
+            )
     coded = np.array([[letter == s for s in "MFI"] for _, letter in sex], dtype=np.float64)
-    return np.hstack([coded, values[:, :-1]]), values[:, -1], ["male", "female", "infant", *ABALONE_NAMES]
+    return (
+        np.hstack([coded, values[:, :-1]]),
+        values[:, -1],
+        ["male", "female", "infant", *ABALONE_NAMES],
+    )
 
 
 def _read_bank(paths: list[Path]) -> tuple[Values, Values, list[str]]:

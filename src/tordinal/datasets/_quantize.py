@@ -9,7 +9,9 @@ from numpy.typing import ArrayLike, NDArray
 
 
 @overload
-def quantize(target: ArrayLike, n_ranks: int = 5, *, return_sizes: Literal[False] = False) -> NDArray[np.int64]: ...
+def quantize(
+    target: ArrayLike, n_ranks: int = 5, *, return_sizes: Literal[False] = False
+) -> NDArray[np.int64]: ...
 
 
 @overload

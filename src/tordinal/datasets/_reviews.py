@@ -31,7 +31,9 @@ FRAMES = (
 )
 
 
-def make_reviews(n_samples: int = 1000, *, random_state: Any = None) -> tuple[list[str], NDArray[np.int64]]:
+def make_reviews(
+    n_samples: int = 1000, *, random_state: Any = None
+) -> tuple[list[str], NDArray[np.int64]]:
     """Make up reviews with 1 to 5 stars.
 
     Sentences speak of things, which say nothing about the stars, in words of opinion, which mostly are those of the
@@ -73,7 +75,9 @@ def make_reviews(n_samples: int = 1000, *, random_state: Any = None) -> tuple[li
             thing, other = rng.choice(len(things), 2, replace=False)
             opinion, second = words[rng.randint(len(words))], words[rng.randint(len(words))]
             sentences.append(
-                frame.format(thing=things[thing], thing2=things[other], opinion=opinion, opinion2=second).capitalize()
+                frame.format(
+                    thing=things[thing], thing2=things[other], opinion=opinion, opinion2=second
+                ).capitalize()
             )
         texts.append(". ".join(sentences) + ".")
     return texts, stars.astype(np.int64)

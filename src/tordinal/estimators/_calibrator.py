@@ -1,89 +1,171 @@
-"""Probabilities on demand: the cross-validation behind `predict_proba`, at its first call."""
+"""Probabilities on demand, and what a model is worth: the cross-validation behind both."""
 
+from dataclasses import dataclass, replace
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import clone
 
 from tordinal.calibration import Calibration, fit_calibration, identity_calibration
-from tordinal.kernels import Matrix
+from tordinal.distances import Matrix
+from tordinal.fitting import Recipe, held_out
+from tordinal.kernels import Kernel, Precomputed
+from tordinal.losses import Logistic
+from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.model_selection import content_folds, take
 from tordinal.reduction import UNLABELED, Ranks
 
+__all__ = ["Calibrator", "Evidence"]
+
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 N_SPLITS = 5
+MOST_LABELED, MOST_UNLABELED = 5000, 2000  # rows that take part
+
+
+@dataclass(frozen=True)
+class Evidence:
+    """What models say of labelled rows whose labels they had not seen.
+
+    Attributes
+    ----------
+    rows : ndarray
+        The rows, by their position among the training rows.
+    ranks : ndarray of shape (len(rows),)
+        The ranks they were given.
+    errors : dict of str to (float, float)
+        Zero-one and absolute error by model: "this model", "supervised", "transductive".
+    verdict : str
+        Whether unlabelled rows helped, in one line.
+    """
+
+    rows: Index
+    ranks: Ranks
+    errors: dict[str, tuple[float, float]]
+    verdict: str
 
 
 class Calibrator:
-    """Holds the training data of a fit until its probabilities are first asked for, then their calibration."""
+    """Holds what the cross-validation of a fit needs, until it is asked for; then what came of it.
 
-    def __init__(self, X: Matrix, rank: Ranks, weight: Array):
-        self._data: Any = (X, rank, weight)
-        self._held_out: tuple[NDArray[np.int64], Array] | None = None
+    Rows are copied: what becomes of the user's own after the fit does not matter.
+    """
+
+    def __init__(
+        self,
+        recipe: Recipe,
+        kernel: Kernel,
+        X: Matrix,
+        rank: Ranks,
+        weight: Array,
+        n_classes: int,
+        *,
+        transductive: bool,
+    ):
+        self.n_classes = n_classes
+        self.own_probabilities = isinstance(recipe.loss, Logistic)
         self._calibration: Calibration | None = None
+        self._setup: Any = (recipe, kernel, transductive and bool((rank == UNLABELED).any()))
+        rank = np.where(weight > 0, rank, UNLABELED)
+        labeled, unlabeled = np.flatnonzero(rank != UNLABELED), np.flatnonzero(rank == UNLABELED)
+        # Evenly spread, so that the choice does not depend on chance.
+        rows = np.concatenate(
+            [_spread(labeled, MOST_LABELED), _spread(unlabeled, MOST_UNLABELED)[: len(unlabeled)]]
+        )
+        rows = np.sort(rows if self._setup[2] else _spread(labeled, MOST_LABELED))
+        pairwise = isinstance(kernel, Precomputed)
+        self._data: Any = (take(X, rows, rows, pairwise=pairwise).copy(), rank[rows], weight[rows])
+        self._rows: Any = rows
 
-    def held_out(self, model: Any) -> tuple[NDArray[np.int64], Array]:
-        """Rows held out in the cross-validation of a fitted model, and their distances to the thresholds."""
-        if self._held_out is None:
-            self._held_out = cross_validate(model, len(model.thresholds_), *self._data)
-        return self._held_out
+    @cached_property
+    def _held_out(self) -> tuple[Index, Array, Ranks]:
+        """Rows held out, by their place among those kept, with distances and labels."""
+        recipe, _, transductive = self._setup
+        return self._cross_validate(recipe, transductive=transductive)
 
-    def calibration(self, model: Any) -> Calibration:
-        """The calibration of a fitted model."""
+    def _cross_validate(self, recipe: Recipe, *, transductive: bool) -> tuple[Index, Array, Ranks]:
+        """Hold out labelled rows in turn and see where a model that has not seen them puts them."""
+        X, rank, weight = self._data
+        kernel, m = self._setup[1], self.n_classes - 1
+        found = [(np.empty(0, dtype=np.int64), np.empty((0, m)), np.empty(0, dtype=np.int64))]
+        try:
+            fold = content_folds(X, rank, N_SPLITS)
+        except ValueError:  # too few labels to hold any out
+            return found[0]
+        data = recipe.hold(kernel, X, self.n_classes)
+        for k in range(N_SPLITS):
+            seen = rank[(fold != k) & (rank != UNLABELED)]
+            if len(np.unique(seen)) >= 2:
+                found.append(
+                    held_out(
+                        recipe,
+                        data,
+                        rank,
+                        weight,
+                        self.n_classes,
+                        fold,
+                        k,
+                        transductive=transductive,
+                        refine=True,
+                    )  # fmt: skip
+                )
+        rows, distances, labels = (np.concatenate(part) for part in zip(*found, strict=True))
+        return rows, distances, labels
+
+    def calibration(self) -> Calibration:
+        """The calibration of the fitted model."""
         if self._calibration is None:
-            if getattr(model, "loss", None) == "logistic":
-                self._calibration = identity_calibration(len(model.thresholds_))
+            if self.own_probabilities:
+                self._calibration = identity_calibration(self.n_classes - 1)
             else:
                 _, rank, weight = self._data
-                rows, distances = self.held_out(model)
+                rows, distances, _ = self._held_out
                 self._calibration = fit_calibration(distances, rank[rows], weight[rows])
-            self._data = None
         return self._calibration
 
+    def evidence(self) -> Evidence:
+        """Errors of the model, and of the same without unlabelled rows, on the same folds."""
+        if self._data is None:
+            raise ValueError("this copy of the model holds no training rows any more")
+        recipe, _, transductive = self._setup
+        rank = self._data[1]
+        rows, distances, _ = self._held_out
+        own = (distances > 0).sum(axis=1)
+        if len(rows) == 0:
+            return Evidence(rows, own, {}, "too few ratings for an estimate of the error")
+        errors = {"this model": _errors(rank[rows], own)}
+        setup = f"({N_SPLITS}-fold, {len(rows)} labels)"
+        mae = errors["this model"][1]
+        if not transductive:
+            verdict = f"supervised only: MAE {mae:.2f} {setup}"
+            return Evidence(self._rows[rows], own, errors, verdict)
+        plain = replace(recipe, C2_max=None)
+        others, distances, _ = self._cross_validate(plain, transductive=False)
+        errors["supervised"] = _errors(rank[others], (distances > 0).sum(axis=1))
+        helps = "helps" if mae < errors["supervised"][1] else "does not help"
+        verdict = (
+            f"transduction {helps} here: MAE {mae:.2f} against {errors['supervised'][1]:.2f} "
+            f"supervised {setup}"
+        )
+        return Evidence(self._rows[rows], own, errors, verdict)
 
-def cross_validate(model: Any, m: int, X: Matrix, rank: Ranks, weight: Array) -> tuple[NDArray[np.int64], Array]:
-    """Hold out labelled rows in turn and measure how far a model that has not seen their labels puts them.
+    def settled(self) -> "Calibrator":
+        """A copy with the calibration and without the rows."""
+        slim = Calibrator.__new__(Calibrator)
+        slim.n_classes, slim.own_probabilities = self.n_classes, self.own_probabilities
+        slim._calibration = self.calibration()
+        slim._setup = slim._data = slim._rows = None
+        return slim
 
-    Parameters
-    ----------
-    model : estimator with thresholds
-        The model; clones of it are fitted.
-    m : int
-        Number of thresholds.
-    X : matrix
-        Its rows, or their kernel matrix.
-    rank : ndarray of shape (n_samples,)
-        Ranks, -1 for unlabelled rows.
-    weight : ndarray of shape (n_samples,)
-        Weights of the rows; those of weight 0 have no label here.
 
-    Returns
-    -------
-    rows : ndarray
-        The rows that were held out; none if there are too few labels.
-    distances : ndarray of shape (len(rows), n_thresholds)
-        Their distances to the thresholds.
-    """
-    pairwise = model.kernel == "precomputed"
-    transductive = model._transductive and bool((rank == UNLABELED).any())
-    rank = np.where(weight > 0, rank, UNLABELED)
-    rows, distances = [np.empty(0, dtype=np.int64)], [np.empty((0, m))]
-    try:
-        fold = content_folds(X, rank, N_SPLITS)
-    except ValueError:  # too few labels to hold any out
-        return rows[0], distances[0]
-    for k in range(N_SPLITS):
-        held = np.flatnonzero(fold == k)
-        visible = np.where(fold == k, UNLABELED, rank)
-        # A model with unlabelled rows keeps the held-out ones among them.
-        train = np.arange(len(rank)) if transductive else np.flatnonzero(visible != UNLABELED)
-        if len(np.unique(visible[visible != UNLABELED])) < 2:
-            continue
-        part = clone(model).set_params(classes=list(range(m + 1)), verbose=0)
-        part.fit(take(X, train, train, pairwise=pairwise), visible[train], sample_weight=weight[train])
-        h = part.predict_projection(take(X, held, train, pairwise=pairwise))
-        rows.append(held)
-        distances.append(h[:, None] - part.thresholds_)
-    return np.concatenate(rows), np.concatenate(distances)
+def _spread(rows: Index, most: int) -> Index:
+    """At most so many of some rows, evenly spread."""
+    if len(rows) <= most:
+        return rows
+    return rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]
+
+
+def _errors(truth: Ranks, predicted: Ranks) -> tuple[float, float]:
+    return mean_zero_one_error(truth, predicted), mean_absolute_error(truth, predicted)

@@ -1,74 +1,72 @@
-"""M-TSVM: one transductive SVM per class against the rest, the paper's comparison without ordinal knowledge."""
+"""M-TSVM: one transductive SVM per class against the rest, the comparison without an order."""
 
+from collections.abc import Callable
+from dataclasses import replace
 from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
 from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
-from tordinal.estimators._base import KERNEL_CONSTRAINTS, LOSS_CONSTRAINT, KernelClassifier
-from tordinal.estimators._progress import Progress
-from tordinal.estimators.tor import SCHEDULE_CONSTRAINTS, SolverTrainer, check_class_ratio, resolve_ratio
-from tordinal.kernels import Gram, LinearFeatures
-from tordinal.losses import Loss, check_loss
+from tordinal._sklearn import StrOptions, fit_context
+from tordinal.distances import Matrix
+from tordinal.engines.gram import Gram
+from tordinal.engines.rows import Rows
+from tordinal.estimators._base import (
+    KERNEL_CONSTRAINTS,
+    LOSS_CONSTRAINT,
+    SCHEDULE_CONSTRAINTS,
+    KernelClassifier,
+    keep_parameters,
+)
+from tordinal.fitting import Model, Recipe, fit_model, resolve_ratio
+from tordinal.kernels import Kernel
+from tordinal.progress import Progress
+from tordinal.projection import Projection
 from tordinal.reduction import UNLABELED, Ranks
-from tordinal.solvers import make_solver
-from tordinal.transduction import Transduction, c2_schedule, class_counts, transduce
 
 Array = NDArray[np.float64]
+
+TIES = 6  # decimals of decision values beyond which they are rounding
 
 
 class MTSVM(KernelClassifier):
     """Multi-class transductive SVM, one class against the rest.
 
-    Each class is a two-class TOR problem, which is the binary TSVM, with the class's share as balance constraint (section
-    V of the paper). A row gets the class with the largest decision value. The order of the classes plays no part.
+    Each class is a two-class TOR problem, which is the binary TSVM, with the class's share as balance
+    constraint (section V of the paper). A row gets the class with the largest decision value. The
+    order of the classes plays no part.
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a loss for labelled rows.
-    kernel : {"linear", "perceptron", "rbf", "poly", "laplacian", "precomputed"} or callable, default="linear"
-        Kernel, as in `TOR`.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn.
-    degree : float, default=3
-        Degree of the poly kernel.
-    coef0 : float, default=0.0
-        Constant of the poly kernel.
-    loss : {"hinge", "squared_hinge", "logistic", "square", "laplacian"} or object, default="hinge"
-        Loss of Table II, or an object that follows the protocol of `tordinal.losses`.
+    kernel, gamma, degree, coef0, loss
+        Kernel and loss, as in `TOR`.
     classes : array-like, default=None
-        All labels. None: the labels found, sorted.
+        All labels. None: the labels in y, sorted.
     C2_start, C2_factor, C2_max : float
         Schedule of the cost of unlabelled rows, as in `TOR`.
     swaps : {"single", "all", "optimal"} or int, default="single"
         How labels are exchanged between two trainings, as in `TOR`.
     class_ratio : {"labeled", "uniform"} or array-like of shape (n_classes,), default="labeled"
         Class proportions of the unlabelled rows.
-    tol : float, default=1e-3
-        Tolerance of a training, as in `TOR`.
-    max_iter : int, default=-1
-        Solver steps at most in one training; -1 for no limit.
-    cache_size : float, default=2500
-        Memory for kernel values in MB.
+    tol, max_iter, cache_size, callback, verbose
+        As in `TOR`.
     n_jobs : int, default=None
-        Classes trained at the same time, in threads that share one kernel matrix. -1 uses all cores.
-    verbose : int, default=0
-        Whether to print progress.
+        Classes trained at the same time, in threads that share one kernel matrix. -1: all cores.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every training row: given, or by the largest decision value. With two classes, the pseudo-labels
-        of the one problem there is.
+        The label of every training row: given, or by the largest decision value. With two classes,
+        the pseudo-labels of the one problem there is.
     pseudo_labels_ : ndarray of shape (n_samples, n_problems)
-        Which rows each two-class problem ends with as its own; the sums over unlabelled rows follow the class ratio.
+        Which rows each two-class problem ends with as its own; the sums over unlabelled rows follow
+        the class ratio.
     histories_ : list of list of dict
         The history of each two-class problem, as ``TOR.history_``.
     intercept_ : ndarray of shape (n_problems,)
@@ -96,6 +94,8 @@ class MTSVM(KernelClassifier):
         "n_jobs": [None, Integral],
     }
 
+    n_jobs: int | None
+
     def __init__(
         self,
         C: float = 1.0,
@@ -115,27 +115,12 @@ class MTSVM(KernelClassifier):
         max_iter: int = -1,
         cache_size: float = 2500,
         n_jobs: int | None = None,
+        callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.loss = loss
-        self.classes = classes
-        self.C2_start = C2_start
-        self.C2_factor = C2_factor
-        self.C2_max = C2_max
-        self.swaps = swaps
-        self.class_ratio = class_ratio
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.n_jobs = n_jobs
-        self.verbose = verbose
+        keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "MTSVM":
         """Fit one transductive SVM per class.
 
@@ -153,49 +138,39 @@ class MTSVM(KernelClassifier):
         self : MTSVM
             The fitted model.
         """
-        loss = check_loss(self.loss)
         X, rank, weight = self._read(X, y, sample_weight)
-        n_classes = len(self.classes_)
-        ratio = resolve_ratio(check_class_ratio(self.class_ratio, n_classes), rank, None, n_classes)
+        recipe, n_classes = self._recipe(), len(self.classes_)
+        ratio = resolve_ratio(recipe.class_ratio, rank, None, n_classes)
         # Two classes are one problem: its mirror image would say the same.
         positives = [1] if n_classes == 2 else list(range(n_classes))
         with Progress(self, n_levels=len(positives)) as progress:
-            held = self._hold(X, loss)
+            kernel = recipe.kernel_for(X)
+            data = recipe.hold(kernel, X, 2)
             problems = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-                delayed(self._one_against_rest)(held, loss, rank, weight, k, ratio[k]) for k in positives
+                delayed(_one_against_rest)(
+                    recipe, X, kernel, data, rank, weight, k, ratio[k], 1 / n_classes
+                )
+                for k in positives
             )
-            results = []
-            for k, result in zip(positives, problems, strict=True):
+            models = []
+            for k, model in zip(positives, problems, strict=True):
                 progress.problem(f"class {self.classes_[k]}")
-                results.append(result)
-        for result in results:
-            self._warn_unless_converged(result.fit)
-        fits = [result.fit for result in results]
+                models.append(model)
+        fits = [model.solution for model in models]
+        for fit in fits:
+            self._warn_unless_converged(fit)
         coef = np.array([fit.coef for fit in fits]) if fits[0].coef is not None else None
-        shift = self._keep_weights(X, np.column_stack([fit.coefficients for fit in fits]), coef)
-        self.intercept_ = -np.array([result.fit.thresholds[0] for result in results]) - shift
+        a = np.column_stack([fit.coefficients for fit in fits])
+        self._keep_projection(Projection.of(kernel, X, a, coef))
+        self.intercept_ = -np.array([model.thresholds[0] for model in models])
+        results = [model.transduction for model in models]
         self.pseudo_labels_ = np.column_stack([result.y == 1 for result in results])
         self.histories_ = [result.history for result in results]
-        self.n_iter_ = int(sum(record["n_iter"] for history in self.histories_ for record in history))
-        found = results[0].y if n_classes == 2 else np.argmax([r.fit.h - r.fit.thresholds[0] for r in results], axis=0)
-        self.transduction_ = self.classes_[np.where(rank == UNLABELED, found, rank)]
+        self.n_iter_ = int(sum(r["n_iter"] for history in self.histories_ for r in history))
+        margins = np.column_stack([fit.h - fit.thresholds[0] for fit in fits])
+        labels = results[0].y if n_classes == 2 else _largest(margins)
+        self.transduction_ = self.classes_[np.where(rank == UNLABELED, labels, rank)]
         return self
-
-    def _one_against_rest(
-        self, held: Gram | LinearFeatures, loss: Loss, rank: Ranks, weight: Array, k: int, share: float
-    ) -> Transduction:
-        """The binary TSVM of class k: TOR with two ranks."""
-        unlabeled = rank == UNLABELED
-        y = np.where(unlabeled, UNLABELED, (rank == k).astype(np.int64))
-        if isinstance(held, Gram) and not held.full:  # a cache of rows serves one solver at a time
-            held = Gram(held.kernel, held.X, self.cache_size / len(self.classes_))
-        schedule = list(c2_schedule(self.C, self.C2_start, self.C2_factor, self.C2_max)) if unlabeled.any() else []
-        solver = make_solver(held, loss)
-        trainer = SolverTrainer(solver, 1, self.tol, self.max_iter)
-        counts = class_counts(np.array([1.0 - share, share]), int(unlabeled.sum()))
-        result = transduce(trainer, y, weight, self.C, schedule, lambda _: counts, self.swaps)
-        result.fit = solver.refine(result.fit)
-        return result
 
     def decision_function(self, X: ArrayLike) -> Array:
         """Decision value of each class for each row.
@@ -227,4 +202,29 @@ class MTSVM(KernelClassifier):
             Labels from `classes_`.
         """
         values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else np.argmax(values, axis=1)]
+        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else _largest(values)]
+
+
+def _largest(values: Array) -> NDArray[np.int64]:
+    """The class with the largest value, the first of those that tie but for rounding.
+
+    Rows on the margins of two classes have the same value, -1, for both.
+    """
+    return np.argmax(np.round(values, TIES), axis=1)
+
+
+def _one_against_rest(
+    recipe: Recipe,
+    X: Matrix,
+    kernel: Kernel,
+    data: Gram | Rows,
+    rank: Ranks,
+    weight: Array,
+    k: int,
+    ratio: float,
+    share: float,
+) -> Model:
+    """The binary TSVM of class k: TOR with two ranks."""
+    y = np.where(rank == UNLABELED, UNLABELED, (rank == k).astype(np.int64))
+    binary = replace(recipe, class_ratio=np.array([1.0 - ratio, ratio]))
+    return fit_model(binary, X, y, weight, 2, kernel=kernel, data=data, share=share)

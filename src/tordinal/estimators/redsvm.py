@@ -1,12 +1,17 @@
 """RED-SVM (9): the reduction of ordinal regression to one binary SVM (Li and Lin 2007)."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
 
-from tordinal.estimators._base import KERNEL_CONSTRAINTS, LOSS_CONSTRAINT, ThresholdClassifier
-from tordinal.losses import check_loss
+from tordinal._sklearn import fit_context
+from tordinal.estimators._base import (
+    KERNEL_CONSTRAINTS,
+    LOSS_CONSTRAINT,
+    ThresholdClassifier,
+    keep_parameters,
+)
 
 
 class REDSVM(ThresholdClassifier):
@@ -18,8 +23,9 @@ class REDSVM(ThresholdClassifier):
     ----------
     C : float, default=1.0
         Cost of a loss at one threshold, C1 in the paper.
-    kernel : {"linear", "perceptron", "rbf", "poly", "laplacian", "precomputed"} or callable, default="linear"
-        Kernel. "perceptron" is ``-|x - x'|``, the paper's choice for its benchmark sets.
+    kernel : str or callable, default="linear"
+        "linear", "perceptron", "rbf", "poly", "laplacian", "precomputed" or a function. "perceptron"
+        is ``-|x - x'|``, the paper's choice for its benchmark sets.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn.
     degree : float, default=3
@@ -29,13 +35,16 @@ class REDSVM(ThresholdClassifier):
     loss : {"hinge", "squared_hinge", "logistic", "square", "laplacian"} or object, default="hinge"
         Loss of Table II, or an object that follows the protocol of `tordinal.losses`.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels found, sorted.
+        All labels from the lowest to the highest. None: the labels in y, sorted.
     tol : float, default=1e-3
-        Largest violation of the optimality conditions (hinge, laplacian) or relative gradient (the smooth losses).
+        How far from optimal the solution may be: largest violation of the optimality conditions, or,
+        for models solved in their features and for smooth losses, distance of the objective.
     max_iter : int, default=-1
-        Solver steps at most; -1 for no limit.
+        Solver steps at most; -1 for no limit but the solver's own.
     cache_size : float, default=2500
         Memory for kernel values in MB. Beyond it kernel rows are computed when needed.
+    callback : callable, default=None
+        Called with what is being done, how much of it is done, and how much there is.
     verbose : int, default=0
         Whether to print progress.
 
@@ -48,7 +57,7 @@ class REDSVM(ThresholdClassifier):
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors.
     support_vectors_ : {ndarray, sparse matrix} of shape (n_SV, n_features)
-        Support vectors; empty with ``kernel="precomputed"``.
+        Support vectors, with kernels other than "linear" and "precomputed".
     dual_coef_ : ndarray of shape (n_SV,)
         Their weights in the projection.
     coef_ : ndarray of shape (n_features,)
@@ -72,16 +81,18 @@ class REDSVM(ThresholdClassifier):
     --------
     >>> import numpy as np
     >>> from tordinal import REDSVM
-    >>> X = np.array([[0.0], [1.0], [2.0], [3.0], [4.0], [5.0]])
-    >>> model = REDSVM(C=10).fit(X, ["poor", "poor", "fair", "fair", "good", "good"])
-    >>> model.classes_.tolist()
+    >>> X, y = np.arange(6.0)[:, None], ["poor", "poor", "fair", "fair", "good", "good"]
+    >>> REDSVM(C=10).fit(X, y).classes_.tolist()
     ['fair', 'good', 'poor']
-    >>> model = REDSVM(C=10, classes=["poor", "fair", "good"])
-    >>> model.fit(X, ["poor", "poor", "fair", "fair", "good", "good"]).predict([[0.2], [2.4], [9.0]]).tolist()
+    >>> model = REDSVM(C=10, classes=["poor", "fair", "good"]).fit(X, y)
+    >>> model.predict([[0.2], [2.4], [9.0]]).tolist()
     ['poor', 'fair', 'good']
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {**KERNEL_CONSTRAINTS, "loss": LOSS_CONSTRAINT}
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **KERNEL_CONSTRAINTS,
+        "loss": LOSS_CONSTRAINT,
+    }
 
     def __init__(
         self,
@@ -96,21 +107,12 @@ class REDSVM(ThresholdClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         cache_size: float = 2500,
+        callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.loss = loss
-        self.classes = classes
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.verbose = verbose
+        keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "REDSVM":
         """Fit the model.
 
@@ -128,5 +130,5 @@ class REDSVM(ThresholdClassifier):
         self : REDSVM
             The fitted model.
         """
-        loss = check_loss(self.loss)
-        return self._fit_supervised(X, y, sample_weight, lambda rows: self._solver(rows, loss))
+        self._fit(X, y, sample_weight)
+        return self

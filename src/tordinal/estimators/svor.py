@@ -1,24 +1,23 @@
 """SVOR-IMC and SVOR-EXC: support vector ordinal regression (Chu and Keerthi 2007)."""
 
+from collections.abc import Callable
 from typing import Any, ClassVar
 
-import scipy.sparse as sp
 from numpy.typing import ArrayLike
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import StrOptions
 
-from tordinal.estimators._base import KERNEL_CONSTRAINTS, ThresholdClassifier
-from tordinal.kernels import Gram, Matrix, centred
-from tordinal.losses import Hinge
-from tordinal.solvers import SMO
+from tordinal._sklearn import NameOf, fit_context
+from tordinal.couplings import Coupling, Explicit, Implicit
+from tordinal.estimators._base import KERNEL_CONSTRAINTS, ThresholdClassifier, keep_parameters
+
+CONSTRAINTS: dict[str, type[Coupling]] = {"implicit": Implicit, "explicit": Explicit}
 
 
 class SVOR(ThresholdClassifier):
     """Support vector ordinal regression with implicit or explicit constraints on the thresholds.
 
-    Like `REDSVM`, but the thresholds are not regularised. With implicit constraints (SVOR-IMC) every row counts at every
-    threshold, which orders them by itself. With explicit constraints (SVOR-EXC) a row counts only at the two
-    thresholds beside its rank, and their order is a constraint.
+    Like `REDSVM`, but the thresholds are not regularised. With implicit constraints (SVOR-IMC) every
+    row counts at every threshold, which orders them by itself. With explicit constraints (SVOR-EXC)
+    a row counts only at the two thresholds beside its rank, and their order is a constraint.
 
     Parameters
     ----------
@@ -26,24 +25,12 @@ class SVOR(ThresholdClassifier):
         Cost of a loss at one threshold.
     constraints : {"implicit", "explicit"}, default="implicit"
         SVOR-IMC or SVOR-EXC.
-    kernel : {"linear", "perceptron", "rbf", "poly", "laplacian", "precomputed"} or callable, default="linear"
-        Kernel, as in `REDSVM`.
-    gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn.
-    degree : float, default=3
-        Degree of the poly kernel.
-    coef0 : float, default=0.0
-        Constant of the poly kernel.
+    kernel, gamma, degree, coef0
+        The kernel, as in `REDSVM`.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels found, sorted.
-    tol : float, default=1e-3
-        Largest violation of the optimality conditions.
-    max_iter : int, default=-1
-        Solver steps at most; -1 for no limit.
-    cache_size : float, default=2500
-        Memory for kernel values in MB. Beyond it kernel rows are computed when needed.
-    verbose : int, default=0
-        Whether to print progress.
+        All labels from the lowest to the highest. None: the labels in y, sorted.
+    tol, max_iter, cache_size, callback, verbose
+        As in `REDSVM`.
 
     Attributes
     ----------
@@ -75,7 +62,7 @@ class SVOR(ThresholdClassifier):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KERNEL_CONSTRAINTS,
-        "constraints": [StrOptions({"implicit", "explicit"})],
+        "constraints": [NameOf(CONSTRAINTS)],
     }
 
     def __init__(
@@ -91,28 +78,19 @@ class SVOR(ThresholdClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         cache_size: float = 2500,
+        callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.constraints = constraints
-        self.kernel = kernel
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.classes = classes
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.verbose = verbose
+        keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "SVOR":
-        """Fit the model.
+        """Fit the model; parameters as in `REDSVM.fit`.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
-            Rows; with ``kernel="precomputed"`` the matrix of kernel values between them.
+            Rows, or the matrix of kernel values between them.
         y : array-like of shape (n_samples,)
             Their labels; none may be missing.
         sample_weight : array-like of shape (n_samples,), default=None
@@ -123,10 +101,5 @@ class SVOR(ThresholdClassifier):
         self : SVOR
             The fitted model.
         """
-
-        def solver(rows: Matrix) -> SMO:
-            kernel = self._resolve_kernel(rows)
-            plain = centred(rows) if self.kernel == "linear" and not sp.issparse(rows) else rows
-            return SMO(Gram(kernel, plain, self.cache_size), Hinge(), self.constraints)
-
-        return self._fit_supervised(X, y, sample_weight, solver)
+        self._fit(X, y, sample_weight, CONSTRAINTS[self.constraints]())  # type: ignore[attr-defined]
+        return self

@@ -1,33 +1,42 @@
-"""TORCV: which kernel, which C, and whether to transduce at all, by cross-validation on the labelled rows."""
+"""TORCV: which kernel, which C, and whether to transduce at all, by cross-validation."""
 
+import copy
 import itertools
+from collections.abc import Callable
 from numbers import Integral, Real
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import _fit_context
-from sklearn.utils._param_validation import Interval, StrOptions
-from sklearn.utils.validation import check_is_fitted, validate_data
+from sklearn.utils.validation import check_is_fitted
 
+from tordinal._sklearn import Interval, StrOptions, fit_context
 from tordinal.calibration import agree_with, fit_calibration
-from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier
-from tordinal.estimators._progress import Progress
-from tordinal.estimators._search import Candidate, Search, Trial, best_settings, is_ratio, median_ranks, options, votes
+from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier, keep_parameters
+from tordinal.estimators._calibrator import Evidence
 from tordinal.estimators.redsvm import REDSVM
-from tordinal.estimators.tor import TOR, check_class_ratio
+from tordinal.estimators.tor import TOR
+from tordinal.fitting import Recipe, check_class_ratio
 from tordinal.losses import check_loss
+from tordinal.model_selection import take
+from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.search.candidates import Candidate, is_ratio, options
+from tordinal.search.committee import median_ranks, votes
+from tordinal.search.search import Search, best_settings
+from tordinal.search.trials import Trial
+from tordinal.search.verdict import errors, results, verdict
 
 Array = NDArray[np.float64]
 
 
 class TORCV(KernelClassifier):
-    """Choose how to rate the rows, by cross-validation on the labelled ones, and whether unlabelled rows help at all.
+    """Choose how to rate the rows, and whether unlabelled rows help at all, by cross-validation.
 
-    Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels and C first, in repeated
-    cross-validation. Transductive variants of the best settings then race against them fold by fold: the held-out rows join
-    the unlabelled ones, and the worse half drops out early. The answer is the median rank over the best candidates, the better
+    Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels and
+    C first, in repeated cross-validation on the labelled rows. Transductive variants of the best
+    settings then race against them fold by fold: the held-out rows join the unlabelled ones, and the
+    worse half drops out early. The answer is the median rank over the best candidates, the better
     ones with more votes.
 
     Parameters
@@ -37,13 +46,14 @@ class TORCV(KernelClassifier):
     kernel : str, callable or sequence of them, default=("linear", "perceptron", "rbf")
         Kernels to try.
     loss : str, object or sequence of them, default=("hinge", "logistic")
-        Losses to try. Transductive candidates use the piecewise linear ones among them, if any, which train many times faster.
+        Losses to try. Transductive candidates use the piecewise linear ones among them, if any.
     class_ratio : str or sequence, default=("labeled", "blended")
         Class ratios to try in transductive candidates, as in `TOR`.
     swaps : str, int or sequence of them, default=("single", "optimal")
         Ways to exchange labels to try in transductive candidates, as in `TOR`.
     C2_max : float, None, "balanced" or sequence of them, default=None
-        Ends of the schedule of C2 to try. "balanced" gives all unlabelled rows together the weight of all labelled ones.
+        Ends of the schedule of C2 to try. "balanced" gives all unlabelled rows together the weight of
+        all labelled ones.
     transduce : bool, default=True
         Whether transductive candidates are tried. False restricts the search to supervised models.
     scoring : str, callable or None, default=None
@@ -51,21 +61,23 @@ class TORCV(KernelClassifier):
     cv : int, default=5
         Number of folds.
     committee : int, default=9
-        How many of the best candidates vote, the best with this many votes, the last with one; at most a quarter of them
-        of one loss and kernel, with or without unlabelled rows, so that they differ. 1: the single best one, near-ties
-        going to the simpler model.
+        How many of the best candidates vote, the best with this many votes, the last with one; at
+        most a quarter of them of one loss and kernel, with or without unlabelled rows, so that they
+        differ. 1: the single best one, near-ties going to the simpler model.
     cv_unlabeled : int, default=2000
         Unlabelled rows that a fold uses at most.
     gamma, degree, coef0 : float
         Kernel parameters, as in `REDSVM`.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels found, sorted.
+        All labels from the lowest to the highest. None: the labels in y, sorted.
     tol, max_iter, cache_size
         As in `TOR`.
     n_jobs : int, default=None
         Fits at the same time, with joblib. -1 uses all cores.
     random_state : int, RandomState or None, default=0
         Seed of the folds and of the unlabelled rows they use.
+    callback : callable, default=None
+        Called with what is being done, how much of it is done, and how much there is.
     verbose : int, default=0
         Whether to print progress with an estimate, and the verdict.
 
@@ -84,13 +96,13 @@ class TORCV(KernelClassifier):
     estimators_ : list of REDSVM and TOR
         The committee, best first.
     cv_results_ : dict of arrays
-        One entry per candidate: ``params``, ``transductive``, ``mean_test_score``, ``std_test_score``, ``rank_test_score``,
-        ``split<k>_test_score`` and ``dropped``.
+        One entry per candidate: ``params``, ``transductive``, ``mean_test_score``,
+        ``std_test_score``, ``rank_test_score``, ``split<k>_test_score`` and ``dropped``.
     cv_predictions_ : ndarray of shape (n_samples,)
         Cross-validated labels of the labelled rows by the committee's median, None for all others.
     cv_errors_ : dict of str to (float, float)
-        Cross-validated zero-one and absolute error of the committee ("this model"), of the best supervised candidate
-        ("supervised") and of the best transductive one ("transductive").
+        Cross-validated zero-one and absolute error of the committee ("this model"), of the best
+        supervised candidate ("supervised") and of the best transductive one ("transductive").
     verdict_ : str
         Whether transduction helps here, in one line.
 
@@ -99,7 +111,7 @@ class TORCV(KernelClassifier):
     >>> import numpy as np
     >>> from tordinal import TORCV
     >>> X = np.arange(60.0)[:, None]
-    >>> y = np.where(np.arange(60) % 4 == 0, np.arange(60) // 20, -1)  # every fourth row is labelled
+    >>> y = np.where(np.arange(60) % 4 == 0, np.arange(60) // 20, -1)  # every fourth is labelled
     >>> model = TORCV(C=[1, 10], kernel="linear").fit(X, y)
     >>> model.transduction_[[1, 30, 59]]
     array([0, 1, 2])
@@ -107,15 +119,19 @@ class TORCV(KernelClassifier):
 
     _transductive = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: KERNEL_CONSTRAINTS[name] for name in ("gamma", "degree", "coef0", "classes", "tol", "max_iter")},
-        "cache_size": KERNEL_CONSTRAINTS["cache_size"],
-        "verbose": ["verbose"],
+        **{
+            name: constraint
+            for name, constraint in KERNEL_CONSTRAINTS.items()
+            if name not in ("C", "kernel")
+        },
         "C": [Interval(Real, 0.0, None, closed="neither"), "array-like", None],
         "kernel": [str, callable, list, tuple],
         "loss": "no_validation",
         "class_ratio": [str, list, tuple, np.ndarray],
         "swaps": [str, Integral, list, tuple],
-        "C2_max": [None, StrOptions({"balanced"}), Interval(Real, 0.0, None, closed="neither"), list, tuple],
+        "C2_max": [
+            None, StrOptions({"balanced"}), Interval(Real, 0.0, None, closed="neither"), list, tuple,
+        ],
         "transduce": ["boolean"],
         "scoring": [str, callable, None],
         "cv": [Interval(Integral, 2, None, closed="left")],
@@ -123,7 +139,19 @@ class TORCV(KernelClassifier):
         "cv_unlabeled": [Interval(Integral, 0, None, closed="left")],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
-    }
+    }  # fmt: skip
+
+    loss: Any
+    class_ratio: Any
+    swaps: Any
+    C2_max: Any
+    transduce: bool
+    committee: int
+    cache_size: float
+    gamma: float | str
+    degree: float
+    coef0: float
+    callback: Callable[[str, int, int], None] | None
 
     def __init__(
         self,
@@ -148,31 +176,12 @@ class TORCV(KernelClassifier):
         cache_size: float = 2500,
         n_jobs: int | None = None,
         random_state: Any = 0,
+        callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
     ):
-        self.C = C
-        self.kernel = kernel
-        self.loss = loss
-        self.class_ratio = class_ratio
-        self.swaps = swaps
-        self.C2_max = C2_max
-        self.transduce = transduce
-        self.scoring = scoring
-        self.cv = cv
-        self.committee = committee
-        self.cv_unlabeled = cv_unlabeled
-        self.gamma = gamma
-        self.degree = degree
-        self.coef0 = coef0
-        self.classes = classes
-        self.tol = tol
-        self.max_iter = max_iter
-        self.cache_size = cache_size
-        self.n_jobs = n_jobs
-        self.random_state = random_state
-        self.verbose = verbose
+        keep_parameters(self, locals())
 
-    @_fit_context(prefer_skip_nested_validation=True)
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> "TORCV":
         """Search, and fit the committee on all rows.
 
@@ -195,47 +204,52 @@ class TORCV(KernelClassifier):
         X, rank, _ = self._read(X, y, None)
         supervised = [
             Candidate(float(C), kernel, loss)
-            for loss, kernel, C in itertools.product(options(self.loss), options(self.kernel), self._grid())
+            for loss, kernel, C in itertools.product(
+                options(self.loss), options(self.kernel), self._grid()
+            )
         ]
         for candidate in supervised:
             check_loss(candidate.loss)
             REDSVM(**candidate.params)._validate_params()
-        transduce_at_all = self.transduce and bool((rank == UNLABELED).any())
         with Progress(self, n_levels=3) as progress:
-            search = Search(self, X, rank, progress)
+            search = Search(self, self._base_recipe(), X, rank, progress)
             trials = search.supervised(supervised)
             progress.problem("supervised candidates")
-            if transduce_at_all:
-                variants = self._variants(trials, rank)
-                for candidate in variants:
-                    check_class_ratio(candidate.class_ratio, len(self.classes_))
-                    TOR(**candidate.params)._validate_params()
-                trials += search.race(variants)
+            if self.transduce and bool((rank == UNLABELED).any()):
+                trials += search.race(self._variants(trials, rank))
             progress.problem("transductive candidates")
             chosen = search.best(trials, self.committee)
             if not chosen:
-                raise ValueError("scoring failed for every candidate; try another scorer or label more rows")
-            self.estimators_ = search.refit([trial.candidate for trial in chosen])
+                raise ValueError(
+                    "scoring failed for every candidate; try another scorer or label more rows"
+                )
+            self._refit(search, [trial.candidate for trial in chosen])
             progress.problem("committee")
-        self._labeled = search.labeled
         self.best_estimator_, self.best_params_ = self.estimators_[0], chosen[0].candidate.params
         self.best_score_ = search.estimate(chosen[0])
-        self.cv_results_ = search.results(trials)
-        self.verdict_ = search.verdict(trials)
-        self.cv_errors_ = search.errors(trials, chosen)
+        self.cv_results_ = results(search, trials)
+        self.verdict_ = verdict(search, trials)
+        self.cv_errors_ = errors(search, trials, chosen)
         self._calibrations = [fit_calibration(*search.held_out(trial)) for trial in chosen]
-        found = median_ranks([search.labels_of_all_rows(model) for model in self.estimators_])
-        self.transduction_ = self.classes_[np.where(rank == UNLABELED, found, rank)]
         self.cv_predictions_ = np.full(len(rank), None, dtype=object)
-        held, labels = search.committee_labels(chosen)
-        self.cv_predictions_[held] = self.classes_[labels]
+        rows, labels = search.committee_labels(chosen)
+        self.cv_predictions_[rows] = self.classes_[labels]
+        self._cv_ranks = (rows, labels)
         self.n_iter_ = sum(model.n_iter_ for model in self.estimators_)
         if self.verbose:
             print(f"[TORCV] {self.verdict_}")
         return self
 
+    def _base_recipe(self) -> Recipe:
+        return Recipe(
+            gamma=self.gamma, degree=self.degree, coef0=self.coef0, tol=self.tol,
+            max_iter=self.max_iter, cache_size=self.cache_size,
+        )  # fmt: skip
+
     def _grid(self) -> Array:
-        grid = np.logspace(-3, 5, 9) if self.C is None else np.atleast_1d(np.asarray(self.C, dtype=np.float64))
+        if self.C is None:
+            return np.logspace(-3, 5, 9)
+        grid = np.atleast_1d(np.asarray(self.C, dtype=np.float64))
         if grid.ndim != 1 or len(grid) == 0:
             raise ValueError(f"C={self.C!r} must be a number or a list of numbers to try")
         return grid
@@ -243,18 +257,52 @@ class TORCV(KernelClassifier):
     def _variants(self, trials: list[Trial], rank: Ranks) -> list[Candidate]:
         """Transductive candidates: every way to transduce, for the best supervised settings."""
         unlabeled = int((rank == UNLABELED).sum())
-        share = (len(rank) - unlabeled) / unlabeled
-        settings = best_settings(trials)
+        share = min(1.0, (len(rank) - unlabeled) / unlabeled)
         given = self.class_ratio
         listed = [given] if isinstance(given, str) or is_ratio(given) else list(given)
-        ratios = options([ratio if isinstance(ratio, str) else tuple(ratio) for ratio in listed])
-        return [
+        ratios = options([r if isinstance(r, str) else tuple(r) for r in listed])
+        ways = list(itertools.product(ratios, options(self.swaps), options(self.C2_max)))
+        variants = [
             Candidate(
-                s.C, s.kernel, s.loss, True, ratio, swaps, min(1.0, share) * s.C if C2_max == "balanced" else C2_max
+                s.C, s.kernel, s.loss, True, ratio, swaps,
+                share * s.C if C2_max == "balanced" else C2_max,
             )
-            for s in settings
-            for ratio, swaps, C2_max in itertools.product(ratios, options(self.swaps), options(self.C2_max))
+            for s in best_settings(trials)
+            for ratio, swaps, C2_max in ways
         ]  # fmt: skip
+        for candidate in variants:
+            check_class_ratio(candidate.class_ratio, len(self.classes_))
+            TOR(**candidate.params)._validate_params()
+        return variants
+
+    def _refit(self, search: Search, candidates: list[Candidate]) -> None:
+        """Fit the committee: supervised members on the labelled, transductive ones on all rows."""
+        X, rank, every = search.X, search.rank, np.arange(len(search.rank))
+        shared = {"tol": self.tol, "max_iter": self.max_iter, "cache_size": self.cache_size}
+        shared |= {"degree": self.degree, "coef0": self.coef0}
+        shared |= {"classes": list(range(len(self.classes_)))}
+        self._labeled = search.labeled
+        members: dict[Candidate, Any] = {}
+        labels: dict[Candidate, Ranks] = {}
+        order = sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel)))
+        for done, candidate in enumerate(order):
+            search.progress.part("committee", done, len(order))
+            # The search has seen the kernel with this gamma, whatever rows a member is fitted on.
+            gamma = getattr(search.kernel_for(candidate), "gamma", self.gamma)
+            kind = TOR if candidate.transductive else REDSVM
+            model = kind(gamma=gamma, **shared, **candidate.params)
+            rows = every if candidate.transductive else search.labeled
+            part = take(X, rows, rows, pairwise=candidate.kernel == "precomputed")
+            members[candidate] = model.fit(part, rank[rows])
+            labels[candidate] = (
+                model.transduction_
+                if candidate.transductive
+                else ranks(self._project_member(model, X), model.thresholds_)
+            )
+        search.progress.part("committee", len(order), len(order))
+        self.estimators_ = [members[candidate] for candidate in candidates]
+        median = median_ranks([labels[candidate] for candidate in candidates])
+        self.transduction_ = self.classes_[np.where(rank == UNLABELED, median, rank)]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the label of each row: the weighted median rank over the committee.
@@ -269,11 +317,13 @@ class TORCV(KernelClassifier):
         y : ndarray of shape (n_samples,)
             Labels from `classes_`.
         """
-        found = self._ranks(self._project_members(X))
-        return self.classes_[found]
+        labels = self._ranks(self._project_members(X))
+        return self.classes_[labels]
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Probability of each class: the weighted mean over the committee, calibrated on the held-out rows of the search.
+        """Probability of each class: the weighted mean over the committee.
+
+        Each member is calibrated on the held-out rows of the search.
 
         Parameters
         ----------
@@ -288,22 +338,57 @@ class TORCV(KernelClassifier):
         projections = self._project_members(X)
         members = [
             calibration.probabilities(h[:, None] - model.thresholds_)
-            for h, model, calibration in zip(projections, self.estimators_, self._calibrations, strict=True)
+            for h, model, calibration in zip(
+                projections, self.estimators_, self._calibrations, strict=True
+            )
         ]
-        return agree_with(np.average(members, axis=0, weights=votes(len(members))), self._ranks(projections))
+        p = np.average(members, axis=0, weights=votes(len(members)))
+        return agree_with(p, self._ranks(projections))
+
+    def evidence(self) -> Evidence:
+        """Say how well it can be expected to do, from the cross-validation of the search.
+
+        Returns
+        -------
+        evidence : Evidence
+            What models that had not seen a row's label say of it, and their errors.
+        """
+        check_is_fitted(self)
+        return Evidence(*self._cv_ranks, self.cv_errors_, self.verdict_)
+
+    def compact(self) -> Self:
+        """Make a copy that holds no training rows beyond what predictions need.
+
+        Returns
+        -------
+        model : TORCV
+            The copy.
+        """
+        check_is_fitted(self)
+        slim = copy.copy(self)
+        slim.callback = None
+        slim.estimators_ = [member.compact() for member in slim.estimators_]
+        slim.best_estimator_ = slim.estimators_[0]
+        for name in ("cv_predictions_", "transduction_", "_cv_ranks"):
+            slim.__dict__.pop(name)
+        return slim
 
     def _project_members(self, X: ArrayLike) -> list[Array]:
         """Projections by each member of the committee."""
         check_is_fitted(self)
-        X = validate_data(self, X, accept_sparse="csr", dtype=[np.float64, np.float32], reset=False)
-        return [self._project_member(model, X) for model in self.estimators_]
+        rows = self._read_rows(X, reset=False)
+        return [self._project_member(model, rows) for model in self.estimators_]
 
     def _ranks(self, projections: list[Array]) -> Ranks:
         return median_ranks(
-            [ranks(h, model.thresholds_) for h, model in zip(projections, self.estimators_, strict=True)]
+            [
+                ranks(h, model.thresholds_)
+                for h, model in zip(projections, self.estimators_, strict=True)
+            ]
         )
 
-    def _project_member(self, model: Any, X: Any) -> Array:
-        """Projections by a member; of a Gram matrix a supervised one knows only the columns of its labelled rows."""
-        X = np.asarray(X)[:, self._labeled] if model.kernel == "precomputed" and isinstance(model, REDSVM) else X
+    def _project_member(self, model: REDSVM | TOR, X: Any) -> Array:
+        """Projections by a member; of a Gram matrix a supervised one knows only labelled rows."""
+        if model.kernel == "precomputed" and isinstance(model, REDSVM):
+            X = np.asarray(X)[:, self._labeled]
         return model.predict_projection(X)

@@ -18,8 +18,8 @@ from tordinal.datasets import (
     fetch_census,
     make_ordinal_clusters,
 )
+from tordinal.distances import Matrix
 from tordinal.experiments.methods import OURS, PAPER, choose_C, run_method
-from tordinal.kernels import Matrix
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.text import ReviewVectorizer
 
@@ -49,7 +49,12 @@ FIGURES = {
     "fig5": "benchmark", "fig6": "benchmark", "fig7": "synthetic", "fig8": "synthetic", "fig9": "sensitivity",
     "fig10": "sentiment", "fig11": "sentiment", "fig12": "swapping",
 }  # fmt: skip
-FETCH = {"abalone": fetch_abalone, "bank": fetch_bank, "california": fetch_california, "census": fetch_census}
+FETCH = {
+    "abalone": fetch_abalone,
+    "bank": fetch_bank,
+    "california": fetch_california,
+    "census": fetch_census,
+}
 
 
 @dataclass(frozen=True)
@@ -129,7 +134,11 @@ def cells_of(
                     for method in ("RED-SVM", "TOR"):
                         yield Cell(study, name, method, 400, seed, C)
                 continue
-            methods = {"benchmark": PAPER, "sentiment": ("RED-SVM", "M-TSVM", "TOR"), "swapping": ("TOR",)}[study]
+            methods = {
+                "benchmark": PAPER,
+                "sentiment": ("RED-SVM", "M-TSVM", "TOR"),
+                "swapping": ("TOR",),
+            }[study]
             for n in labels or (MANY_LABELS if study == "swapping" else LABELS):
                 for method in (*methods, *extra):
                     yield Cell(study, name, method, n, seed)
@@ -169,7 +178,9 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
     order = np.random.RandomState(cell.seed).permutation(len(y))
     labeled, unlabeled = order[: cell.labels], order[max(pool, cell.labels) :]
     if len(unlabeled) == 0 or len(labeled) < cell.labels:
-        raise ValueError(f"{cell.dataset} has {len(y)} rows, too few for {cell.labels} labels and rows to label")
+        raise ValueError(
+            f"{cell.dataset} has {len(y)} rows, too few for {cell.labels} labels and rows to label"
+        )
     start = time.perf_counter()
     if cell.study == "sensitivity":
         C = float(cell.setting or 1.0)

@@ -46,7 +46,13 @@ class Finding:
         """All checks, some, or none of them."""
         if not self.checks:
             return "not measured"
-        return "holds" if self.passed == len(self.checks) else "holds in part" if self.passed else "does not hold"
+        return (
+            "holds"
+            if self.passed == len(self.checks)
+            else "holds in part"
+            if self.passed
+            else "does not hold"
+        )
 
 
 Check = Callable[[pd.DataFrame], Finding]
@@ -84,14 +90,21 @@ def compare(
     results: pd.DataFrame, study: str, dataset: str, one: str, other: str, error: str
 ) -> tuple[float, float, float]:
     """`less` for the errors of two methods, over the runs that both have."""
-    runs = pick(results, study=study, dataset=dataset).assign(setting=lambda r: r["setting"].fillna(-1.0))
+    runs = pick(results, study=study, dataset=dataset).assign(
+        setting=lambda r: r["setting"].fillna(-1.0)
+    )
     table = runs.pivot_table(index=["labels", "setting", "seed"], columns="method", values=error)
     pairs = table.reindex(columns=[one, other]).dropna().groupby(level="seed").mean()
     return less(pairs[one], pairs[other])
 
 
 def gains(
-    results: pd.DataFrame, study: str, dataset: str, error: str, other: str = "RED-SVM", by: str = "seed"
+    results: pd.DataFrame,
+    study: str,
+    dataset: str,
+    error: str,
+    other: str = "RED-SVM",
+    by: str = "seed",
 ) -> "pd.Series[float]":
     """By how much TOR's error is below that of another method, per realisation or number of labels."""
     runs = pick(results, study=study, dataset=dataset)
@@ -107,7 +120,13 @@ def swapped(results: pd.DataFrame, study: str) -> pd.DataFrame:
 
 
 def _better(
-    found: Finding, r: pd.DataFrame, study: str, names: tuple[str, ...], one: str, others: tuple[str, ...], error: str
+    found: Finding,
+    r: pd.DataFrame,
+    study: str,
+    names: tuple[str, ...],
+    one: str,
+    others: tuple[str, ...],
+    error: str,
 ) -> Finding:
     """Check that a method has a significantly smaller error than others on each data set."""
     for dataset, other in product(names, others):
@@ -128,16 +147,24 @@ def _means(r: pd.DataFrame, dataset: str, error: str) -> pd.DataFrame:
 
 def tor_best(r: pd.DataFrame) -> Finding:
     """TOR has the least zero-one error."""
-    return _better(Finding(), r, "benchmark", BENCHMARK, "TOR", ("RED-SVM", *SVOR, "M-TSVM"), "zero_one")
+    return _better(
+        Finding(), r, "benchmark", BENCHMARK, "TOR", ("RED-SVM", *SVOR, "M-TSVM"), "zero_one"
+    )
 
 
-def _margin(found: Finding, r: pd.DataFrame, study: str, dataset: str, other: str, least: float) -> None:
+def _margin(
+    found: Finding, r: pd.DataFrame, study: str, dataset: str, other: str, least: float
+) -> None:
     """Check that TOR is better at every number of labels, by a margin."""
     a, b, p = compare(r, study, dataset, "TOR", other, "zero_one")
     gain = 100 * gains(r, study, dataset, "zero_one", other, by="labels")
     if len(gain):
-        span = f"by number of labels {gain.min():+.1f} to {gain.max():+.1f} points better than {other}"
-        found.add_less((a, b, p), f"{dataset}: {span}; {a:.3f} against {b:.3f}", enough=gain.min() >= least)
+        span = (
+            f"by number of labels {gain.min():+.1f} to {gain.max():+.1f} points better than {other}"
+        )
+        found.add_less(
+            (a, b, p), f"{dataset}: {span}; {a:.3f} against {b:.3f}", enough=gain.min() >= least
+        )
 
 
 def tor_over_svor(r: pd.DataFrame) -> Finding:
@@ -155,7 +182,8 @@ def svor_alike(r: pd.DataFrame) -> Finding:
         a, b, _ = compare(r, "benchmark", dataset, "SVOR-EXC", "SVOR-IMC", "zero_one")
         if np.isfinite(a):
             found.add(
-                abs(a - b) < 0.01, f"{dataset}: SVOR-EXC {a:.3f}, SVOR-IMC {b:.3f} (less than a point apart; no test)"
+                abs(a - b) < 0.01,
+                f"{dataset}: SVOR-EXC {a:.3f}, SVOR-IMC {b:.3f} (less than a point apart; no test)",
             )
     return found
 
@@ -171,7 +199,9 @@ def gains_by_set(r: pd.DataFrame) -> Finding:
     for high, low in product(("bank", "census"), ("abalone", "california")):
         a, b = (gains(r, "benchmark", name, "zero_one") for name in (low, high))
         if min(len(a), len(b)) >= FEWEST:
-            p = float(mannwhitneyu(a, b, alternative="less").pvalue)  # realisations of two sets have nothing in common
+            p = float(
+                mannwhitneyu(a, b, alternative="less").pvalue
+            )  # realisations of two sets have nothing in common
             text = f"gain over RED-SVM on {high} {100 * b.mean():+.1f} points, on {low} {100 * a.mean():+.1f}"
             found.add_less((a.mean(), b.mean(), p), text)
     return found
@@ -186,7 +216,10 @@ def mtsvm_mostly_worst(r: pd.DataFrame) -> Finding:
             worst = int((means.idxmax(axis=1) == "M-TSVM").sum())
             others = means.drop(columns="M-TSVM").mean()
             text = f"worst at {worst} of {len(means)} numbers of labels; M-TSVM {means['M-TSVM'].mean():.3f}"
-            found.add(2 * worst > len(means), f"{dataset}: {text}, next {others.idxmax()} {others.max():.3f} (no test)")
+            found.add(
+                2 * worst > len(means),
+                f"{dataset}: {text}, next {others.idxmax()} {others.max():.3f} (no test)",
+            )
     return found
 
 
@@ -211,7 +244,9 @@ def tor_not_best_mae(r: pd.DataFrame) -> Finding:
             best = str(others.idxmin())
             a, b, p = compare(r, "benchmark", dataset, best, "TOR", "mae")
             text = f"{dataset}: TOR {b:.3f}, best other {best} {a:.3f}, p-value times the {len(others)} others"
-            found.add_less((a, b, min(1.0, len(others) * p)), text)  # the best of them was looked for
+            found.add_less(
+                (a, b, min(1.0, len(others) * p)), text
+            )  # the best of them was looked for
     return found
 
 
@@ -227,7 +262,8 @@ def red_deteriorates(r: pd.DataFrame) -> Finding:
             steps = mean.diff().dropna()
             ends = f"{mean.iloc[0]:.3f} at p = {mean.index[0]}, {mean.iloc[-1]:.3f} at {mean.index[-1]}"
             found.add(
-                (steps > 0).all(), f"{name}: {ends}; it rises in {(steps > 0).sum()} of {len(steps)} steps (no test)"
+                (steps > 0).all(),
+                f"{name}: {ends}; it rises in {(steps > 0).sum()} of {len(steps)} steps (no test)",
             )
     return found
 
@@ -244,7 +280,9 @@ def largest_near_tenth(r: pd.DataFrame) -> Finding:
                 f"{name}: falls most at p = {top}, by {mean[top]:.4f}; at 0.1 {mean[0.1]:.4f} (no test)",
             )
             a, b, p = less(*(by_seed(pick(rows, setting=s), f"gain_{error}") for s in (0.0, 0.1)))
-            found.add_less((a, b, p), f"{name}: falls by {a:.4f} without overlap (0) and by {b:.4f} at 0.1")
+            found.add_less(
+                (a, b, p), f"{name}: falls by {a:.4f} without overlap (0) and by {b:.4f} at 0.1"
+            )
     return found
 
 
@@ -254,8 +292,16 @@ def fading(r: pd.DataFrame) -> Finding:
     settings = sorted(s for s in set(rows["setting"]) if s >= 0.2)
     for error, name in BOTH.items():
         if len(settings) > 2:
-            a, b, p = less(*(by_seed(pick(rows, setting=s), f"gain_{error}") for s in (settings[-1], settings[0])))
-            found.add_less((a, b, p), f"{name}: falls by {b:.4f} at {settings[0]} and by {a:.4f} at {settings[-1]}")
+            a, b, p = less(
+                *(
+                    by_seed(pick(rows, setting=s), f"gain_{error}")
+                    for s in (settings[-1], settings[0])
+                )
+            )
+            found.add_less(
+                (a, b, p),
+                f"{name}: falls by {b:.4f} at {settings[0]} and by {a:.4f} at {settings[-1]}",
+            )
     return found
 
 
@@ -285,10 +331,16 @@ def steadier(r: pd.DataFrame) -> Finding:
     """TOR's error varies less over C1."""
     found = Finding()
     for dataset, group in r[r["study"] == "sensitivity"].groupby("dataset"):
-        table = group.pivot_table(index="seed", columns=["method", "setting"], values="zero_one").dropna()
+        table = group.pivot_table(
+            index="seed", columns=["method", "setting"], values="zero_one"
+        ).dropna()
         if {"TOR", "RED-SVM"} <= set(group["method"]):
-            a, b, p = less(*(table[m].max(axis=1) - table[m].min(axis=1) for m in ("TOR", "RED-SVM")))
-            found.add_less((a, b, p), f"{dataset}: range over C1 of TOR {a:.3f}, of RED-SVM {b:.3f}")
+            a, b, p = less(
+                *(table[m].max(axis=1) - table[m].min(axis=1) for m in ("TOR", "RED-SVM"))
+            )
+            found.add_less(
+                (a, b, p), f"{dataset}: range over C1 of TOR {a:.3f}, of RED-SVM {b:.3f}"
+            )
     return found
 
 
@@ -312,9 +364,12 @@ def larger_on_sentiment(r: pd.DataFrame) -> Finding:
             for study, names in (("benchmark", BENCHMARK), ("sentiment", SENTIMENT))
         }
         if all(mean.values()):
-            said = "; ".join(f"{s} {', '.join(f'{v:+.3f}' for v in values)}" for s, values in mean.items())
+            said = "; ".join(
+                f"{s} {', '.join(f'{v:+.3f}' for v in values)}" for s, values in mean.items()
+            )
             found.add(
-                np.mean(mean["sentiment"]) > np.mean(mean["benchmark"]), f"{name}, gain over RED-SVM: {said} (no test)"
+                np.mean(mean["sentiment"]) > np.mean(mean["benchmark"]),
+                f"{name}, gain over RED-SVM: {said} (no test)",
             )
     return found
 
@@ -326,7 +381,9 @@ def few_beat_many(r: pd.DataFrame) -> Finding:
         runs = pick(r, study="sentiment", dataset=dataset)
         few, many = pick(runs, method="TOR", labels=100), pick(runs, method="RED-SVM", labels=400)
         a, b, p = less(by_seed(few, "zero_one"), by_seed(many, "zero_one"))
-        found.add_less((a, b, p), f"{dataset}: TOR with 100 labels {a:.3f}, RED-SVM with 400 {b:.3f}")
+        found.add_less(
+            (a, b, p), f"{dataset}: TOR with 100 labels {a:.3f}, RED-SVM with 400 {b:.3f}"
+        )
     return found
 
 
@@ -336,7 +393,10 @@ def red_mae_near_one(r: pd.DataFrame) -> Finding:
     for dataset in SENTIMENT:
         runs = pick(r, study="sentiment", dataset=dataset, method="RED-SVM", labels=100)
         if len(runs):
-            found.add(abs(runs["mae"].mean() - 1) < 0.15, f"{dataset}: {runs['mae'].mean():.3f} (within 0.15; no test)")
+            found.add(
+                abs(runs["mae"].mean() - 1) < 0.15,
+                f"{dataset}: {runs['mae'].mean():.3f} (within 0.15; no test)",
+            )
     return found
 
 
@@ -347,20 +407,24 @@ def sentiment_mae(r: pd.DataFrame) -> Finding:
 
 def mtsvm_with_few(r: pd.DataFrame) -> Finding:
     """M-TSVM has a smaller absolute error than RED-SVM with 100 labels."""
-    return _better(Finding(), pick(r, labels=100), "sentiment", SENTIMENT, "M-TSVM", ("RED-SVM",), "mae")
+    return _better(
+        Finding(), pick(r, labels=100), "sentiment", SENTIMENT, "M-TSVM", ("RED-SVM",), "mae"
+    )
 
 
 def spread(r: pd.DataFrame) -> Finding:
     """The standard deviation over realisations is smaller than that of RED-SVM."""
     found = Finding()
     for dataset in SENTIMENT:
-        deviation = pick(r, study="sentiment", dataset=dataset).groupby(["method", "labels"])["zero_one"].std()
+        deviation = (
+            pick(r, study="sentiment", dataset=dataset)
+            .groupby(["method", "labels"])["zero_one"]
+            .std()
+        )
         mean = deviation.groupby("method").mean()
         for method in ("TOR", "M-TSVM"):
             if {method, "RED-SVM"} <= set(mean.index) and np.isfinite(mean["RED-SVM"]):
-                text = (
-                    f"{dataset}: deviation of {method} {mean[method]:.4f}, of RED-SVM {mean['RED-SVM']:.4f} (no test)"
-                )
+                text = f"{dataset}: deviation of {method} {mean[method]:.4f}, of RED-SVM {mean['RED-SVM']:.4f} (no test)"
                 found.add(mean[method] < mean["RED-SVM"], text)
     return found
 
@@ -374,7 +438,10 @@ def swaps_lower_objective(r: pd.DataFrame) -> Finding:
     rows = r[r["method"] == "TOR"]
     for study, group in rows.groupby("study") if "rises" in rows else ():
         swaps, rises = int(group["swaps"].sum()), int(group["rises"].sum())
-        found.add(rises == 0, f"{study}: {swaps:,} pairs exchanged in {len(group):,} runs, {rises} trainings not lower")
+        found.add(
+            rises == 0,
+            f"{study}: {swaps:,} pairs exchanged in {len(group):,} runs, {rises} trainings not lower",
+        )
     return found
 
 
@@ -396,7 +463,9 @@ def less_with_labels(value: str) -> Check:
             fewest, most = group["labels"].min(), group["labels"].max()
             if fewest < most:
                 a, b, p = less(*(by_seed(pick(group, labels=n), value) for n in (most, fewest)))
-                found.add_less((a, b, p), f"{dataset}: {b:.3g} with {fewest} labels, {a:.3g} with {most}")
+                found.add_less(
+                    (a, b, p), f"{dataset}: {b:.3g} with {fewest} labels, {a:.3g} with {most}"
+                )
         return found
 
     return check

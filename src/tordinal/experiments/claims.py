@@ -37,29 +37,69 @@ class Claim:
 
 
 CLAIMS = [
-    Claim("abstract", "Label swapping strictly decreases the objective", checks.swaps_lower_objective),
+    Claim(
+        "abstract", "Label swapping strictly decreases the objective", checks.swaps_lower_objective
+    ),
     Claim("VI-A1", "TOR has the least zero-one error on every benchmark set", checks.tor_best),
-    Claim("VI-A1", "TOR improves on SVOR-EXC and SVOR-IMC by at least 2 points, up to 6", checks.tor_over_svor),
+    Claim(
+        "VI-A1",
+        "TOR improves on SVOR-EXC and SVOR-IMC by at least 2 points, up to 6",
+        checks.tor_over_svor,
+    ),
     Claim("VI-A1", "SVOR-EXC and SVOR-IMC are similar on all benchmark sets", checks.svor_alike),
     Claim(
-        "VI-A1", "RED-SVM improves significantly on SVOR-EXC and SVOR-IMC on all benchmark sets", checks.red_over_svor
+        "VI-A1",
+        "RED-SVM improves significantly on SVOR-EXC and SVOR-IMC on all benchmark sets",
+        checks.red_over_svor,
     ),
-    Claim("VI-A1", "TOR gains more over RED-SVM on Bank and Census than on the others", checks.gains_by_set),
-    Claim("VI-A1", "M-TSVM is worst in zero-one error in most experiments", checks.mtsvm_mostly_worst),
+    Claim(
+        "VI-A1",
+        "TOR gains more over RED-SVM on Bank and Census than on the others",
+        checks.gains_by_set,
+    ),
+    Claim(
+        "VI-A1", "M-TSVM is worst in zero-one error in most experiments", checks.mtsvm_mostly_worst
+    ),
     Claim("VI-A1", "M-TSVM is worst in absolute error", checks.mtsvm_worst_mae),
-    Claim("VI-A1", "TOR is not the best in absolute error on the benchmark sets", checks.tor_not_best_mae),
-    Claim("VI-A2", "On Algorithm 3's data RED-SVM deteriorates as p grows", checks.red_deteriorates),
-    Claim("VI-A2", "The gain of TOR is largest near p = 0.1, and smaller at p = 0", checks.largest_near_tenth),
+    Claim(
+        "VI-A1",
+        "TOR is not the best in absolute error on the benchmark sets",
+        checks.tor_not_best_mae,
+    ),
+    Claim(
+        "VI-A2", "On Algorithm 3's data RED-SVM deteriorates as p grows", checks.red_deteriorates
+    ),
+    Claim(
+        "VI-A2",
+        "The gain of TOR is largest near p = 0.1, and smaller at p = 0",
+        checks.largest_near_tenth,
+    ),
     Claim("VI-A2", "The gain fades from p = 0.2 on", checks.fading),
     Claim("VI-A2", "Both fail from p = 0.6 on", checks.failing),
-    Claim("VI-A2", "TOR gains more on the sentiment sets than on the benchmark sets", checks.larger_on_sentiment),
+    Claim(
+        "VI-A2",
+        "TOR gains more on the sentiment sets than on the benchmark sets",
+        checks.larger_on_sentiment,
+    ),
     Claim("VI-A3", "TOR is better than RED-SVM at every C1", checks.every_C),
     Claim("VI-A3", "TOR is steadier over C1 than RED-SVM", checks.steadier),
     Claim("VI-B", "TOR is 8 to 12 points better than RED-SVM on sentiment", checks.sentiment_gain),
     Claim("VI-B", "TOR with 100 labels is better than RED-SVM with 400", checks.few_beat_many),
-    Claim("VI-B", "With 100 labels the absolute error of RED-SVM is close to one", checks.red_mae_near_one),
-    Claim("VI-B", "TOR has a lower absolute error than RED-SVM and M-TSVM on sentiment", checks.sentiment_mae),
-    Claim("VI-B", "With few labels M-TSVM has a lower absolute error than RED-SVM", checks.mtsvm_with_few),
+    Claim(
+        "VI-B",
+        "With 100 labels the absolute error of RED-SVM is close to one",
+        checks.red_mae_near_one,
+    ),
+    Claim(
+        "VI-B",
+        "TOR has a lower absolute error than RED-SVM and M-TSVM on sentiment",
+        checks.sentiment_mae,
+    ),
+    Claim(
+        "VI-B",
+        "With few labels M-TSVM has a lower absolute error than RED-SVM",
+        checks.mtsvm_with_few,
+    ),
     Claim("VI-B", "TOR and M-TSVM spread less than RED-SVM", checks.spread),
     Claim("VI-B", "Swapping lowers both errors on sentiment", checks.swapping_lowers_errors),
     Claim("VI-B", "Swapping helps less as labels grow", checks.less_with_labels("gain_zero_one")),

@@ -74,9 +74,15 @@ class Panel:
 
     def draw(self, axis: Any) -> None:
         """Draw it on an axis."""
-        methods = [m for m in STYLE if m in set(self.rows["method"])] or sorted(set(self.rows["method"]))
+        methods = [m for m in STYLE if m in set(self.rows["method"])] or sorted(
+            set(self.rows["method"])
+        )
         places = pd.Series(sorted(set(self.rows[self.x])))
-        step = min(float(places.diff().min()), np.ptp(places) / 6) if len(places) > 1 and not self.log else 0.0
+        step = (
+            min(float(places.diff().min()), np.ptp(places) / 6)
+            if len(places) > 1 and not self.log
+            else 0.0
+        )
         for place, method in enumerate(methods):
             group = self.rows[self.rows["method"] == method].groupby(self.x)[self.value]
             mean, deviation = group.mean(), group.std().fillna(0.0)
@@ -139,7 +145,9 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
         for axis in line[len(panels) :]:
             axis.set_visible(False)
     handles = {
-        label: handle for axis in axes.flat for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
+        label: handle
+        for axis in axes.flat
+        for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
     canvas.legend(
         handles.values(),
@@ -148,14 +156,19 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
         ncols=min(len(handles), int(width / ENTRY)),
         frameon=False,
     )
-    said = [line for text in (TITLES[figure], *remarks) for line in wrap(text, int(LETTERS * width))]
+    said = [
+        line for text in (TITLES[figure], *remarks) for line in wrap(text, int(LETTERS * width))
+    ]
     canvas.suptitle("\n".join(said), fontsize=10)
     out.mkdir(parents=True, exist_ok=True)
     paths = [out / f"{figure}.png", out / f"{figure}.svg"]
     png, svg = map(str, paths)
     style = mpl.rc_context({"svg.hashsalt": "tordinal", "svg.fonttype": "none"})
     with style, Outputs({}, {"PNG": png, "SVG": svg}) as outputs:
-        outputs.write(png, lambda file: canvas.savefig(file, format="png", dpi=150, metadata={"Software": None}))
+        outputs.write(
+            png,
+            lambda file: canvas.savefig(file, format="png", dpi=150, metadata={"Software": None}),
+        )
         outputs.write(svg, lambda file: canvas.savefig(file, format="svg", metadata={"Date": None}))
         outputs.commit()
     return paths
@@ -163,14 +176,20 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
 
 def _remarks(figure: str, grid: list[list[Panel]]) -> list[str]:
     """What must be said on the picture: the edition of the reviews, and how to complete it."""
-    reviews = "; Amazon reviews: unprocessed edition" if FIGURES[figure] in ("sentiment", "swapping") else ""
+    reviews = (
+        "; Amazon reviews: unprocessed edition"
+        if FIGURES[figure] in ("sentiment", "swapping")
+        else ""
+    )
     ours = len(grid) > 1
     said = [f"bars: one standard deviation{reviews}"]
     if ours:
         said.append("below, ours: beyond the paper")
     if min(panel.realisations() for line in grid for panel in line) < REALIZATIONS:
         said.append(f"where there are fewer than {REALIZATIONS} realisations, complete them with")
-        said.append(f"tordinal reproduce {figure}{' --ours' if ours else ''} --realizations {REALIZATIONS}")
+        said.append(
+            f"tordinal reproduce {figure}{' --ours' if ours else ''} --realizations {REALIZATIONS}"
+        )
     return said
 
 
@@ -204,15 +223,22 @@ def _ours(figure: str, rows: pd.DataFrame) -> list[list[Panel]]:
         return []
     key = ["dataset", "labels", "seed"]
     known = ours.set_index(key).index
-    rows = rows[rows["method"].isin(("RED-SVM", "TOR", *OURS)) & rows.set_index(key).index.isin(known)]
+    rows = rows[
+        rows["method"].isin(("RED-SVM", "TOR", *OURS)) & rows.set_index(key).index.isin(known)
+    ]
     if figure == "fig12":
         gains = _gains(rows)
         lines = zip(OURS, ("def", "gh"), strict=True)
         return [
-            _swapping(gains[gains["method"] == m], names, m + ", ") for m, names in lines if m in set(gains["method"])
+            _swapping(gains[gains["method"] == m], names, m + ", ")
+            for m, names in lines
+            if m in set(gains["method"])
         ]
     if figure == "fig7":
-        panels = [Panel(rows, f"({x})", "setting", e, NAMES[e], "p") for x, e in zip("cd", NAMES, strict=True)]
+        panels = [
+            Panel(rows, f"({x})", "setting", e, NAMES[e], "p")
+            for x, e in zip("cd", NAMES, strict=True)
+        ]
     elif figure == "fig8":
         panels = _falls(_gains(rows), "cd", "setting", "p")
     else:
@@ -239,7 +265,9 @@ def _gains(rows: pd.DataFrame) -> pd.DataFrame:
     return joined.assign(**{f"gain_{e}": joined[f"initial_{e}"] - joined[e] for e in NAMES})
 
 
-def _falls(rows: pd.DataFrame, names: Sequence[str], x: str, x_label: str, prefix: str = "") -> list[Panel]:
+def _falls(
+    rows: pd.DataFrame, names: Sequence[str], x: str, x_label: str, prefix: str = ""
+) -> list[Panel]:
     return [
         Panel(rows, f"{prefix}({name})", x, f"gain_{e}", f"fall of {NAMES[e]}", x_label, zero=True)
         for name, e in zip(names, NAMES, strict=False)
@@ -251,5 +279,7 @@ def _swapping(rows: pd.DataFrame, names: Sequence[str], prefix: str = "") -> lis
     rows = rows.assign(method=rows["dataset"])
     panels = _falls(rows, names, "labels", "labels", prefix)
     if len(names) > 2:
-        panels.append(Panel(rows, f"{prefix}({names[2]})", "labels", "trainings", "SVM trainings", "labels"))
+        panels.append(
+            Panel(rows, f"{prefix}({names[2]})", "labels", "trainings", "SVM trainings", "labels")
+        )
     return panels

@@ -9,8 +9,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.exceptions import ConvergenceWarning
 
+from tordinal.distances import Matrix
 from tordinal.estimators import MTSVM, REDSVM, SVOR, TOR, TORCV
-from tordinal.kernels import Matrix
 from tordinal.metrics import mean_zero_one_error
 from tordinal.model_selection import deal_folds
 
@@ -64,7 +64,14 @@ class Outcome:
 
 
 def run_method(
-    name: str, C: float, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, max_iter: int = -1
+    name: str,
+    C: float,
+    kernel: str,
+    X: Matrix,
+    y: Labels,
+    labeled: Labels,
+    unlabeled: Labels,
+    max_iter: int = -1,
 ) -> Outcome:
     """Label some rows with a method that knows the labels of others.
 
@@ -113,7 +120,9 @@ def run_method(
     return Outcome(labels, initial, sum(map(len, histories)), int(swaps), rises)
 
 
-def choose_C(name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int) -> float:
+def choose_C(
+    name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int
+) -> float:
     """C1 by five-fold cross-validation on the labelled rows: the least zero-one error, the smallest C in a tie.
 
     Transductive methods keep the held-out rows among the unlabelled ones, of which a fold uses at most `CV_UNLABELED`.
@@ -145,7 +154,14 @@ def choose_C(name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unla
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
             outcome = run_method(
-                name, C, kernel, X, y, labeled[fold != k], np.concatenate([held, others]), max_iter=CV_STEPS
+                name,
+                C,
+                kernel,
+                X,
+                y,
+                labeled[fold != k],
+                np.concatenate([held, others]),
+                max_iter=CV_STEPS,
             )
         errors[C].append(mean_zero_one_error(y[held], outcome.labels[: len(held)]))
 

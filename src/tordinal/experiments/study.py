@@ -64,9 +64,15 @@ def run_study(
     waiting = {cell.key: cell for cell in todo}
     at_once = effective_n_jobs(jobs)
     on_progress(0, len(todo), todo[:at_once])
-    run = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")  # no result waits for another
-    for done, result in enumerate(run(delayed(run_cell)(cell, data_home) for cell in todo), start=1):
+    run = Parallel(
+        n_jobs=jobs, batch_size=1, return_as="generator_unordered"
+    )  # no result waits for another
+    for done, result in enumerate(
+        run(delayed(run_cell)(cell, data_home) for cell in todo), start=1
+    ):
         table.append(result)
         del waiting[tuple(result[name] for name in KEY)]
-        on_progress(done, len(todo), list(islice(waiting.values(), at_once)))  # they are begun in their order
+        on_progress(
+            done, len(todo), list(islice(waiting.values(), at_once))
+        )  # they are begun in their order
     return len(todo)

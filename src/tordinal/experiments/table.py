@@ -15,7 +15,14 @@ __all__ = ["KEY", "ResultTable", "alone_in"]
 
 KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what tells results apart
 NUMBERS = ("zero_one", "mae")  # what every result has
-OPTIONAL = ("C1", "trainings", "swaps", "rises", "initial_zero_one", "initial_mae")  # what some have
+OPTIONAL = (
+    "C1",
+    "trainings",
+    "swaps",
+    "rises",
+    "initial_zero_one",
+    "initial_mae",
+)  # what some have
 
 
 class ResultTable:
@@ -80,17 +87,26 @@ class ResultTable:
         """All results, the last one of each key, in a fixed order."""
         rows = list(self.rows())
         frame = pd.DataFrame(
-            rows, columns=list(dict.fromkeys([*KEY, *NUMBERS, *OPTIONAL, *(n for row in rows for n in row)]))
+            rows,
+            columns=list(
+                dict.fromkeys([*KEY, *NUMBERS, *OPTIONAL, *(n for row in rows for n in row)])
+            ),
         )
         frame = frame.astype(dict.fromkeys(["setting", *OPTIONAL], np.float64))
-        return frame.drop_duplicates(subset=list(KEY), keep="last").sort_values(list(KEY), ignore_index=True)
+        return frame.drop_duplicates(subset=list(KEY), keep="last").sort_values(
+            list(KEY), ignore_index=True
+        )
 
 
 def _is_result(row: Any) -> TypeGuard[dict[str, Any]]:
     """Whether a line of the file holds a result."""
 
     def number(name: str) -> bool:
-        return isinstance(row[name], (int, float)) and not isinstance(row[name], bool) and math.isfinite(row[name])
+        return (
+            isinstance(row[name], (int, float))
+            and not isinstance(row[name], bool)
+            and math.isfinite(row[name])
+        )
 
     return (
         isinstance(row, dict)
@@ -115,7 +131,9 @@ def alone_in(folder: Path) -> Iterator[None]:
         except ModuleNotFoundError:  # there is none on Windows
             pass
         except BlockingIOError:
-            raise OSError(f"another run is at work in {folder}; wait for it, or choose another folder") from None
+            raise OSError(
+                f"another run is at work in {folder}; wait for it, or choose another folder"
+            ) from None
         try:
             yield
         finally:

@@ -8,7 +8,7 @@ import scipy.sparse as sp
 from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
-from tordinal.kernels import Matrix
+from tordinal.distances import Matrix
 from tordinal.report import pictures
 from tordinal.tables.files import Table
 from tordinal.tables.rating import Rating
@@ -46,7 +46,9 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
     h = leader.predict_projection(rating.X)
     shown = [
         pictures.class_shares(
-            names, np.bincount(rating.rank[given], minlength=n), np.bincount(rating.rank[~given], minlength=n)
+            names,
+            np.bincount(rating.rank[given], minlength=n),
+            np.bincount(rating.rank[~given], minlength=n),
         ),
         pictures.projection(names, h, leader.thresholds_, rating.rank),
     ]
@@ -57,10 +59,18 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
     words, weight, what = _influences(rating, table, h)
     if words:
         shown.append(pictures.pushes(words, weight, what))
-    moved = 0 if transducer is None else int(np.sum(transducer.initial_labels_ != transducer.transduction_))
+    moved = (
+        0
+        if transducer is None
+        else int(np.sum(transducer.initial_labels_ != transducer.transduction_))
+    )
     columns = _shown_columns(rating)
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    template = environment.from_string(files("tordinal.report").joinpath("report.html.j2").read_text("utf-8"))
+    environment = Environment(
+        autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    template = environment.from_string(
+        files("tordinal.report").joinpath("report.html.j2").read_text("utf-8")
+    )
     return template.render(
         source=visible(source),
         result=visible(result),
@@ -94,7 +104,9 @@ def _guess(rating: Rating) -> tuple[float, float]:
     return float(np.mean(given != best)), float(np.mean(np.abs(given - best)))
 
 
-def _influences(rating: Rating, table: Table, h: NDArray[Any]) -> tuple[list[str], NDArray[Any], str]:
+def _influences(
+    rating: Rating, table: Table, h: NDArray[Any]
+) -> tuple[list[str], NDArray[Any], str]:
     """Names of the features that move the projection most, and by how much a standard deviation of each does.
 
     With a linear kernel that is the weight; with another one, the slope of the projection over the feature.
@@ -103,14 +115,18 @@ def _influences(rating: Rating, table: Table, h: NDArray[Any]) -> tuple[list[str
     estimator = rating.model.estimator
     members = getattr(estimator, "estimators_", [estimator])
     mean = np.asarray(X.mean(axis=0)).ravel()
-    square = np.asarray(X.multiply(X).mean(axis=0)).ravel() if sp.issparse(X) else np.mean(X * X, axis=0)
+    square = (
+        np.asarray(X.multiply(X).mean(axis=0)).ravel() if sp.issparse(X) else np.mean(X * X, axis=0)
+    )
     deviation = np.sqrt(np.maximum(square - mean * mean, 0.0))
     linear = next((m for m in members if m.kernel == "linear"), None)
     if linear is not None:
         weight = np.asarray(linear.coef_).ravel() * deviation
     else:
         covariance = np.asarray(X.T @ (h - h.mean())).ravel() / len(h)
-        weight = np.divide(covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0)
+        weight = np.divide(
+            covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0
+        )
     order = np.argsort(-weight, kind="stable")
     keep = order if len(order) <= 60 else np.concatenate([order[:30], order[-30:]])
     features = encoder.get_feature_names_out()
@@ -118,27 +134,43 @@ def _influences(rating: Rating, table: Table, h: NDArray[Any]) -> tuple[list[str
     forms = {}
     for place, name in enumerate(texts):
         vectorizer = encoder.encoder_.named_transformers_[f"text {place}"]
-        forms[name] = vectorizer.surface_forms("" if c is None else str(c) for c in table[name][:5000])
+        forms[name] = vectorizer.surface_forms(
+            "" if c is None else str(c) for c in table[name][:5000]
+        )
     named = []
     for i in keep:
         column, value = features[i]
-        word = forms[column].get(value, value) if column in forms else f"{column}: {value}" if value else column
+        word = (
+            forms[column].get(value, value)
+            if column in forms
+            else f"{column}: {value}"
+            if value
+            else column
+        )
         named.append(visible(word))
     return (
         named,
         weight[keep],
-        "words" if len(texts) == len({c for c, _ in features}) else "columns and words" if texts else "columns",
+        "words"
+        if len(texts) == len({c for c, _ in features})
+        else "columns and words"
+        if texts
+        else "columns",
     )
 
 
 def _shown_columns(rating: Rating) -> list[str]:
     """Columns that say most about a row to a reader: texts first."""
     used = [c for c in rating.model.encoder.plan_ if c["role"] != "left out"]
-    ordered = [c["name"] for c in used if c["role"] == "text"] + [c["name"] for c in used if c["role"] != "text"]
+    ordered = [c["name"] for c in used if c["role"] == "text"] + [
+        c["name"] for c in used if c["role"] != "text"
+    ]
     return ordered[:SHOWN_COLUMNS]
 
 
-def _row(rating: Rating, table: Table, columns: list[str], i: int, names: list[str]) -> dict[str, Any]:
+def _row(
+    rating: Rating, table: Table, columns: list[str], i: int, names: list[str]
+) -> dict[str, Any]:
     """A row as it is shown."""
     cells = []
     for column in columns:
@@ -174,7 +206,10 @@ def _worth_labelling(rating: Rating) -> list[int]:
         if len(chosen) < NEXT and all(alike[i, j] <= limit for j in chosen):
             chosen.append(i)
     rest = [i for i in range(len(doubtful)) if i not in chosen]
-    return [int(doubtful[i]) for i in sorted(chosen + rest[: max(0, min(NEXT, len(doubtful)) - len(chosen))])]
+    return [
+        int(doubtful[i])
+        for i in sorted(chosen + rest[: max(0, min(NEXT, len(doubtful)) - len(chosen))])
+    ]
 
 
 def _cosines(X: Matrix) -> NDArray[Any]:

@@ -14,7 +14,12 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["Picture", "class_shares", "confusion", "objective", "projection", "pushes"]
 
 WIDTH = 480
-STOPS = ((181, 84, 26), (203, 164, 60), (96, 150, 140), (31, 106, 165))  # low to high; told apart by colour-blind eyes
+STOPS = (
+    (181, 84, 26),
+    (203, 164, 60),
+    (96, 150, 140),
+    (31, 106, 165),
+)  # low to high; told apart by colour-blind eyes
 
 
 @dataclass
@@ -33,9 +38,13 @@ class Picture:
         """Width in the units of its coordinates."""
         return WIDTH
 
-    def rect(self, x: float, y: float, width: float, height: float, fill: str, tip: str = "") -> None:
+    def rect(
+        self, x: float, y: float, width: float, height: float, fill: str, tip: str = ""
+    ) -> None:
         """A filled rectangle."""
-        shape = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}">{}</rect>')
+        shape = Markup(
+            '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}">{}</rect>'
+        )
         self.shapes.append(shape.format(x, y, max(width, 0.0), max(height, 0.0), fill, _tip(tip)))
 
     def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
@@ -57,7 +66,9 @@ def class_colour(k: int, n: int) -> str:
     """Colour of the class k of n, from low to high."""
     place = (k / (n - 1) if n > 1 else 0.0) * (len(STOPS) - 1)
     low = min(int(place), len(STOPS) - 2)
-    mixed = [round(a + (b - a) * (place - low)) for a, b in zip(STOPS[low], STOPS[low + 1], strict=True)]
+    mixed = [
+        round(a + (b - a) * (place - low)) for a, b in zip(STOPS[low], STOPS[low + 1], strict=True)
+    ]
     return "#{:02x}{:02x}{:02x}".format(*mixed)
 
 
@@ -90,9 +101,13 @@ def class_shares(names: list[str], given: NDArray[Any], found: NDArray[Any]) -> 
     for k, name in enumerate(names):
         y = 6 + k * step
         picture.text(left - 8, y + 19, short(name), "end")
-        for part, (share, fill) in enumerate(zip(shares, ("var(--faint)", class_colour(k, len(names))), strict=True)):
+        for part, (share, fill) in enumerate(
+            zip(shares, ("var(--faint)", class_colour(k, len(names))), strict=True)
+        ):
             picture.rect(left, y + 15 * part, scale * share[k], 13, fill)
-            picture.text(left + scale * share[k] + 5, y + 15 * part + 11, percent(share[k]), kind="small")
+            picture.text(
+                left + scale * share[k] + 5, y + 15 * part + 11, percent(share[k]), kind="small"
+            )
     foot = step * len(names) + 18
     picture.rect(left, foot - 9, 10, 10, "var(--faint)")
     picture.text(left + 15, foot, "given", kind="small")
@@ -101,7 +116,9 @@ def class_shares(names: list[str], given: NDArray[Any], found: NDArray[Any]) -> 
     return picture
 
 
-def projection(names: list[str], h: NDArray[Any], thresholds: NDArray[Any], rank: NDArray[Any]) -> Picture:
+def projection(
+    names: list[str], h: NDArray[Any], thresholds: NDArray[Any], rank: NDArray[Any]
+) -> Picture:
     """Histogram of the projections of all rows by rating, with the thresholds in it."""
     low, high = np.quantile(h, [0.005, 0.995])
     low, high = min(float(low), float(thresholds[0])), max(float(high), float(thresholds[-1]))
@@ -111,7 +128,10 @@ def projection(names: list[str], h: NDArray[Any], thresholds: NDArray[Any], rank
     counts = np.array([np.histogram(inside[rank == k], edges)[0] for k in range(len(names))])
     bottom, top, left = 200.0, 26.0, 8.0
     bounds = ["", *(f"{t:.3g}" for t in thresholds), ""]
-    rows = [[name, f"{int(counts[k].sum()):,}", bounds[k], bounds[k + 1]] for k, name in enumerate(names)]
+    rows = [
+        [name, f"{int(counts[k].sum()):,}", bounds[k], bounds[k + 1]]
+        for k, name in enumerate(names)
+    ]
     picture = Picture(
         "Where the rows lie",
         f"Histogram of the projections of {len(h):,} rows, coloured by rating, with {len(thresholds)} thresholds between "
@@ -167,7 +187,9 @@ def confusion(names: list[str], truth: NDArray[Any], found: NDArray[Any]) -> Pic
     picture.text(left, 14, "predicted", kind="small")
     picture.text(left - 8, top - 8, "given", "end", "small")
     for k, name in enumerate(names):
-        picture.text(left + (k + 0.5) * cell, top - 8, short(name, max(2, int(cell / 8))), "middle", "small")
+        picture.text(
+            left + (k + 0.5) * cell, top - 8, short(name, max(2, int(cell / 8))), "middle", "small"
+        )
         picture.text(left - 8, top + (k + 0.5) * cell + 5, short(name, 11), "end")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     for i in range(n):
@@ -175,7 +197,9 @@ def confusion(names: list[str], truth: NDArray[Any], found: NDArray[Any]) -> Pic
             x, y = left + j * cell, top + i * cell
             tip = f"given {names[i]}, predicted {names[j]}: {counts[i, j]}"
             picture.rect(x, y, cell - 2, cell - 2, "var(--cell)", tip)
-            shade = Markup('<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="heat" opacity="{:.2f}"/>')
+            shade = Markup(
+                '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="heat" opacity="{:.2f}"/>'
+            )
             picture.shapes.append(shade.format(x, y, cell - 2, cell - 2, 0.85 * share[i, j]))
             if cell >= 18:
                 kind = "on-heat" if share[i, j] > 0.55 else ""
@@ -212,7 +236,9 @@ def objective(history: list[dict[str, Any]]) -> Picture:
     )
     left, right, middle, bottom = 54.0, 12.0, 106.0, 230.0
     step = (WIDTH - left - right) / max(len(levels), 1)
-    relative = [f / max(abs(level[0]["objective"]), 1e-12) for f, level in zip(fall, levels, strict=True)]
+    relative = [
+        f / max(abs(level[0]["objective"]), 1e-12) for f, level in zip(fall, levels, strict=True)
+    ]
     for values, base, name, fill, show in (
         (relative, middle, "fall", "var(--accent)", lambda v: percent(v)),
         (swaps, bottom, "swaps", "var(--second)", lambda v: f"{v:,}"),
@@ -233,7 +259,9 @@ def objective(history: list[dict[str, Any]]) -> Picture:
         )
     for j in sorted({0, len(levels) // 2, len(levels) - 1}):
         anchor = "start" if j == 0 else "end" if j == len(levels) - 1 else "middle"
-        picture.text(left + (j + 0.5) * step, bottom + 16, f"{levels[j][0]['C2']:.1g}", anchor, "small")
+        picture.text(
+            left + (j + 0.5) * step, bottom + 16, f"{levels[j][0]['C2']:.1g}", anchor, "small"
+        )
     picture.text(WIDTH / 2, bottom + 32, "C2, the weight of the unrated rows", "middle", "small")
     return picture
 
@@ -270,5 +298,7 @@ def pushes(names: list[str], weight: ArrayLike, what: str) -> Picture:
         for i, (name, value) in enumerate(entries):
             y, length = 22 + i * step, 90 * math.fabs(value) / most
             picture.rect(half + 4 if side > 0 else half - 4 - length, y, length, step - 5, fill)
-            picture.text(half + side * (10 + length), y + 11, short(name, 18), "start" if side > 0 else "end")
+            picture.text(
+                half + side * (10 + length), y + 11, short(name, 18), "start" if side > 0 else "end"
+            )
     return picture

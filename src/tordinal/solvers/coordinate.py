@@ -1,130 +1,146 @@
-"""Dual coordinate descent for linear models with the hinge or Laplacian loss on sparse rows.
+"""Dual coordinate descent for linear models with a piecewise linear loss on many sparse rows.
 
-SMO changes two dual variables at a time because they must sum to zero. Here that condition, which comes from the free b, is
-met by a proximal term (b - b0)^2 / (2 rho) whose centre b0 follows b. Then b = b0 - rho sum beta, each variable has a minimum
-of its own, and a pass over the rows needs no kernel values: with w at hand, h_i = w.x_i costs the non-zeros of one row, and
-all thresholds of the row share it. Rows whose variables are pressed against their bounds are left out until the others are
-settled. The derivation is in docs/mathematics.md.
+SMO changes two dual variables at a time because they must sum to zero. Here that condition, which
+comes from the free b, is met by a proximal term (b - b0)^2 / (2 rho) whose centre b0 follows b. Then
+b = b0 - rho sum beta, each variable has a minimum of its own, and a pass over the rows needs no
+kernel values: with w at hand, h_i = w.x_i costs the non-zeros of one row, and all thresholds of the
+row share it. Rows whose variables are pressed against their bounds are left out until the others
+are settled. The derivation is in docs/mathematics.md.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tordinal.losses import Loss
-from tordinal.reduction import Ranks
-from tordinal.solvers.rows import SparseRows
-from tordinal.solvers.solution import Solution, boxes, growth, thresholds_and_losses, turned
-from tordinal.threads import in_blocks
+from tordinal.couplings import Reduction
+from tordinal.engines.rows import Rows
+from tordinal.engines.threads import in_blocks
+from tordinal.problem import Problem
+from tordinal.reduction import signs
+from tordinal.solvers.solver import Solution, Solver, Task
 
 __all__ = ["CoordinateDescent"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
-RHO = 1.0  # weight of the proximal term's inverse: how far b moves for a sum of beta that is not zero
-TOGETHER, FULL_SHUFFLE = 32, 20_000  # rows of a group of neighbours, and up to how many rows there are no groups
+RHO = 1.0  # how far b moves for a sum of beta that is not zero, at first
+MAX_PASSES, MAX_WORK = 2000, 1e9  # over the rows; small problems may take more, up to so many steps
+TOGETHER, FULL_SHUFFLE = 32, 20_000  # neighbours that stay together, where there are many rows
 
 
-class CoordinateDescent:
+class CoordinateDescent(Solver):
     """Solver of piecewise linear losses for linear models of sparse rows.
+
+    `tol` bounds the largest violation of the optimality conditions of one variable, and the sum of
+    all of them relative to the sum of their sizes. A step is a pass over the rows.
 
     Parameters
     ----------
-    X : CSR matrix of shape (n_samples, n_features)
-        Rows.
-    loss : Loss
-        A loss with a dual `box`.
+    data : Rows
+        Rows of a CSR matrix.
+    problem : Problem
+        A problem with a piecewise linear loss and the coupling of RED-SVM.
     """
 
-    def __init__(self, X: Any, loss: Loss):
-        self.X, self.loss = SparseRows(X), loss
-        self.box: tuple[float, float] = loss.box  # type: ignore[attr-defined]
-        self.norms = self.X.squared_norms()
+    data: Rows
 
-    def solve(
-        self,
-        y: Ranks,
-        cost: Array,
-        n_thresholds: int,
-        *,
-        warm: Solution | None = None,
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        on_chunk: Callable[[int, float], None] | None = None,
-    ) -> Solution:
-        """Minimise (4) over w and t with the ranks y fixed; parameters as in `SMO.solve`, steps are passes."""
-        X = self.X.X
-        low, high = self.box
-        beta = self._start(y, cost, n_thresholds, warm)
+    def __init__(self, data: Rows, problem: Problem):
+        super().__init__(data, problem)
+        self.norms = data.squared_norms()
+
+    @classmethod
+    def handles(cls, problem: Problem, data: Any) -> bool:
+        sparse = isinstance(data, Rows) and not data.few_features
+        return sparse and not problem.smooth and isinstance(problem.coupling, Reduction)
+
+    def run(self, task: Task) -> Solution:
+        X, y, cost, warm = self.data.matrix, task.y, task.cost, task.warm
+        lines, r = self.problem.lines, self.problem.coupling.r
+        beta = self._start(task)
         c = beta.sum(axis=0)
-        w = self.X.transposed_dot(beta.sum(axis=1))
+        w = self.data.transposed_dot(beta.sum(axis=1))
         # The thresholds start around where they were.
-        centre = (0.0 if warm is None else float(warm.thresholds.mean())) + float(c.mean()) + RHO * float(c.sum())
+        centre = 0.0 if warm is None else float(warm.thresholds.mean())
+        centre += r * float(c.mean()) + RHO * float(c.sum())
         used = np.flatnonzero(cost > 0).astype(np.int32)
         rows, pressed = used, np.zeros(len(y), dtype=np.bool_)
         rng = np.random.default_rng(0)
-        limit = np.inf if max_iter < 0 else max_iter
+        limit = min(task.limit, max(MAX_PASSES, MAX_WORK / max(X.nnz, len(y))))
         passes, violation, bound, rho = 0, np.inf, np.inf, RHO
         while passes < limit:
             violation = _pass(
-                X.data, X.indices, X.indptr, _shuffled(rows, rng), self.norms, y, cost, low, high,
-                beta, w, c, centre, rho, bound, pressed,
+                X.data, X.indices, X.indptr, _shuffled(rows, rng), self.norms, y, cost, *lines.box,
+                lines.kink, beta, w, c, r, centre, rho, bound, pressed,
             )  # fmt: skip
             passes += 1
             rows, bound = rows[~pressed[rows]], violation
             centre -= rho * float(c.sum())  # the proximal point moves to b
-            if on_chunk is not None:
-                on_chunk(passes, violation)
-            if violation <= tol:
+            task.report(passes, violation)
+            if violation <= task.tol:
                 total = sum(in_blocks(len(y), lambda p: float(np.abs(beta[p]).sum())))
-                balanced = abs(c.sum()) <= tol * total
+                balanced = abs(c.sum()) <= task.tol * total
                 if len(rows) < len(used):
-                    violation = self._violation(y, cost, beta, w, centre - rho * c.sum() - c)
+                    violation = self._violation(task, beta, w, centre - rho * c.sum() - r * c)
                     rows, bound = used, np.inf
-                if violation <= tol and balanced:
+                if violation <= task.tol and balanced:
                     break
-                rho = rho if balanced else 2.0 * rho  # no variable minds where b is: it may move faster
-        h = self.X.dot(w)
-        t = np.sort(centre - rho * c.sum() - c)
-        value = 0.5 * float(w @ w) + thresholds_and_losses(self.loss, y, cost, h, t)
+                # Where no variable minds where b is, it may move faster.
+                rho = rho if balanced else 2.0 * rho
+                violation = violation if balanced else max(violation, 1.01 * task.tol)
+        h = self.data.dot(w)
+        t = np.sort(centre - rho * c.sum() - r * c)
+        value = self.problem.objective(y, cost, h, float(w @ w), t)
         return Solution(
-            h, t, value, beta.sum(axis=1), y, cost, beta, w, n_iter=passes, violation=violation,
-            converged=bool(violation <= tol),
+            h, t, value, beta.sum(axis=1), y, cost, self._shares(task, beta), w, n_iter=passes,
+            violation=violation, converged=bool(violation <= task.tol),
         )  # fmt: skip
 
-    def _start(self, y: Ranks, cost: Array, m: int, warm: Solution | None) -> Array:
-        """Dual variables to start from.
+    def _start(self, task: Task) -> Array:
+        """Dual variables to start from: each keeps its place in its box."""
+        n, m = len(task.y), self.problem.n_thresholds
+        if task.warm is None or task.warm.u is None:
+            return np.zeros((n, m))
+        beta = np.empty((n, m))
+        u = task.warm.u
 
-        A variable keeps its place in its box: it grows with the cost, and changes its sign with the row's side.
-        """
-        if warm is None or warm.beta is None:
-            return np.zeros((len(y), m))
-        return turned(warm.beta * growth(warm.cost, cost)[:, None], warm.y, y)
+        def fill(p: slice) -> None:
+            beta[p] = signs(task.y[p], m) * u[p] * task.cost[p, None]
 
-    def _violation(self, y: Ranks, cost: Array, beta: Array, w: Array, t: Array) -> float:
+        in_blocks(n, fill)
+        return beta
+
+    def _shares(self, task: Task, beta: Array) -> Array:
+        """Dual variables in units of the cost, in place."""
+
+        def divide(p: slice) -> None:
+            beta[p] *= signs(task.y[p], beta.shape[1])
+            cost = task.cost[p, None]
+            np.divide(beta[p], cost, out=beta[p], where=cost > 0)
+
+        in_blocks(len(beta), divide)
+        return beta
+
+    def _violation(self, task: Task, beta: Array, w: Array, t: Array) -> float:
         """Largest violation over all rows."""
-        h = self.X.dot(w)
+        h, lines = self.data.dot(w), self.problem.lines
 
         def block(p: slice) -> float:
-            C = np.broadcast_to(cost[p, None], (len(h[p]), len(t)))
-            lower, upper, s = boxes(self.box, y[p], C)
-            G, b = h[p, None] - t - s, beta[p]
-            projected = np.where(b <= lower, np.minimum(G, 0.0), np.where(b >= upper, np.maximum(G, 0.0), G))
-            return float(np.abs(projected * (C > 0)).max())
+            s, C = signs(task.y[p], len(t)), task.cost[p, None]
+            low, high = (bound * C for bound in lines.box)
+            lower, upper = np.where(s > 0, low, -high), np.where(s > 0, high, -low)
+            G, b = h[p, None] - t - lines.kink * s, beta[p]
+            bounded = np.where(b <= lower, np.minimum(G, 0.0), G)
+            bounded = np.where(b >= upper, np.maximum(bounded, 0.0), bounded)
+            return float(np.abs(bounded * (C > 0)).max())
 
-        return max(in_blocks(len(y), block))
-
-    def refine(self, solution: Solution) -> Solution:
-        """Already as accurate as the tolerance asks."""
-        return solution
+        return max(in_blocks(len(task.y), block))
 
 
 def _shuffled(rows: Index, rng: np.random.Generator) -> Index:
-    """Rows in a random order. Many of them are shuffled in groups of neighbours, so that memory is read in order."""
+    """Rows in a random order; many are shuffled in groups of neighbours, to read memory in order."""
     if len(rows) <= FULL_SHUFFLE:
         return rng.permutation(rows)
     whole = len(rows) // TOGETHER * TOGETHER
@@ -133,8 +149,11 @@ def _shuffled(rows: Index, rng: np.random.Generator) -> Index:
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _pass(data, indices, indptr, rows, norms, y, cost, low, high, beta, w, c, centre, rho, bound, pressed):
-    """One pass over the rows in the given order; the largest violation met, and `pressed` rows marked."""
+def _pass(
+    data, indices, indptr, rows, norms, y, cost, low, high, kink, beta, w, c, r, centre, rho, bound,
+    pressed,
+):  # fmt: skip
+    """One pass over the rows in the given order; the largest violation met, `pressed` rows marked."""
     m = c.shape[0]
     total = c.sum()
     largest = 0.0
@@ -144,13 +163,13 @@ def _pass(data, indices, indptr, rows, norms, y, cost, low, high, beta, w, c, ce
         for p in range(begin, end):
             h += data[p] * w[np.uint32(indices[p])]
         moved, all_pressed = 0.0, True
-        curvature = norms[i] + 1.0 + rho
+        curvature = norms[i] + r + rho
         for k in range(m):
             if y[i] > k:
-                s, lower, upper = 1.0, low * cost[i], high * cost[i]
+                target, lower, upper = kink, low * cost[i], high * cost[i]
             else:
-                s, lower, upper = -1.0, -high * cost[i], -low * cost[i]
-            G = h + moved * norms[i] + c[k] - centre + rho * total - s
+                target, lower, upper = -kink, -high * cost[i], -low * cost[i]
+            G = h + moved * norms[i] + r * c[k] - centre + rho * total - target
             b = beta[i, k]
             if b <= lower:
                 violation = max(-G, 0.0)

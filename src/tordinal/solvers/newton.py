@@ -1,222 +1,394 @@
-"""Newton's method for the smooth losses, with matrix-vector products only.
+"""Newton's method in (w, t) for linear models: every loss, every coupling, no kernel matrix.
 
-The unknowns are a, the weights of the training rows in w, and the thresholds t. Because b is free, sum(a) = 0 at the
-optimum, so the feature map may be centred: K is replaced by its doubly centred form, which is positive semi-definite
-also for conditionally positive kernels such as the perceptron kernel. In the norm of the feature space the Hessian of (4)
-is
+With few dense features Newton's equations are formed, and a step costs a pass over the rows
+whatever C is. With many sparse ones they are solved by conjugate gradients. Piecewise linear losses
+are solved in their proximal form (`relaxation`).
 
-    v  ->  v + D z - E tau,        tau  ->  M tau - E'z        with  z = K v
-
-where E_ik = C_i loss''(g_ik), D_i = sum_k E_ik and M = R'' + diag(sum_i E_ik). The few thresholds are eliminated
-exactly, and what is left is solved by conjugate gradients in that norm at one product with K per iteration. The
-preconditioner replaces K by a low-rank pivoted Cholesky factor. ``docs/mathematics.md`` has the derivation.
+Everything that touches rows is a function of one block, mapped over all of them and added up, so
+the method runs wherever blocks lie.
 """
 
 from collections.abc import Callable
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
-from tordinal.kernels import Gram
-from tordinal.losses import Loss
-from tordinal.reduction import Ranks, signs
-from tordinal.solvers.solution import Solution, objective
+from tordinal.engines.rows import Block, Rows, light
+from tordinal.problem import Problem, Terms
+from tordinal.reduction import signs
+from tordinal.solvers.equations import Equations, Slopes, equations_for
+from tordinal.solvers.relaxation import Left, Relaxation
+from tordinal.solvers.solver import Solution, Solver, Task
+
+__all__ = ["Newton", "line_search"]
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
-FORCING = 0.1  # the linear system of a Newton step is solved to this share of the gradient, at least
-ROUNDING = 1e-12  # relative change of the objective that is noise
-MAX_IDLE = 3  # steps in a row that gain nothing
-ARMIJO = 1e-4  # share of the predicted decrease that a step must achieve
-MAX_HALVINGS = 30
-REFINE_ROWS, REFINE_PRODUCTS, REFINED = 1024, 1000, 1e-9
-RANK = 500  # columns of the preconditioner
-RIDGE = 1e-10  # keeps the thresholds' own system regular when no row is near any of them
+COLD, LEVEL, SWAP = 4.0, 1.0, 0.1  # first width of the band: cold, after new costs, after new ranks
+NARROWING, SLOW, NARROWEST = 0.6, 0.5, 1e-9  # the band shrinks where the gap no longer does
+SETTLED, FAST_NARROWING = 1e-6, 0.1
+INEXACT = 0.3  # share of what the proximal terms weigh to which one minimisation is solved
+ROUNDING = 1e-15  # relative decrease of the objective that is noise
+MAX_STEPS = 400  # Newton steps for one training
+LINE_STEPS, LINE_SHARE = 40, 0.1  # of a line search, and the share of the slope it may leave
+STEERING, MANY = 1e-6, 2**18
+DAMPING = 1e-9  # of thresholds that no row holds in place
+REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
+ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
 
 
-class Newton:
-    """Solver of the smooth losses, for one Gram matrix.
+class Newton(Solver):
+    """Solver of linear models in their features.
+
+    `tol` bounds, relative to the objective, the duality gap of a piecewise linear loss, and the
+    square root of half of Newton's decrement of a smooth one. The objective then lies within tol, or
+    about tol^2, of its minimum.
 
     Parameters
     ----------
-    gram : Gram
-        Kernel rows of the training set.
-    loss : Loss
-        A loss with a `curvature`.
+    data : Rows
+        Rows; dense ones are centred.
+    problem : Problem
+        Any problem.
     """
 
-    def __init__(self, gram: Gram, loss: Loss):
-        self.gram, self.loss = gram, loss
-        self.factor = pivoted_cholesky(gram, min(RANK, len(gram)))
+    data: Rows
+    refined = REFINED
 
-    def solve(
-        self,
-        y: Ranks,
-        cost: Array,
-        n_thresholds: int,
-        *,
-        warm: Solution | None = None,
-        tol: float = 1e-3,
-        max_iter: int = -1,
-        on_chunk: Callable[[int, float], None] | None = None,
-    ) -> Solution:
-        """Minimise (4) over w and t with the ranks y fixed; parameters as in `SMO.solve`.
+    def __init__(self, data: Rows, problem: Problem):
+        super().__init__(data, problem)
+        self._equations: Equations | None = None
 
-        `tol` bounds the gradient's norm relative to sqrt(2 x objective), the largest norm that w can have. As (4) is
-        1-strongly convex in w, the objective then lies within about tol^2, relatively, of its minimum. An
-        iteration is one product with the kernel matrix.
-        """
-        n, loss = len(y), self.loss
-        s, C = signs(y, n_thresholds), cost[:, None]
-        a, h, t = self._start(n, n_thresholds, warm)
-        value = objective(loss, y, cost, h, a, t)
-        limit = np.inf if max_iter < 0 else max_iter
-        products = idle = 0
-        while True:
-            g = s * (h[:, None] - t)
-            pull = C * s * loss.slope(g)  # derivative of each loss term with respect to h_i, and less that to t_k
-            grad_a, grad_t = a + pull.sum(axis=1), t - t.mean() - pull.sum(axis=0)
-            z_grad = self._times(grad_a, exact=True)
-            products += 1
-            norm = float(np.sqrt(max(grad_a @ z_grad, 0.0) + grad_t @ grad_t))
-            violation = norm / np.sqrt(2.0 * value) if value > 0 else 0.0
-            if on_chunk is not None:
-                on_chunk(products, violation)
-            if violation <= tol or products >= limit:
-                break
-            E = C * loss.curvature(g)  # type: ignore[attr-defined]
-            v, tau, used = self._direction(E, grad_a, z_grad, grad_t, limit - products)
-            z = self._times(v, exact=True)
-            products += used + 1
-            # Along the step h moves by z and t by tau, so a line search costs no product.
-            slope = float(grad_a @ z + grad_t @ tau)
-            step, new = 1.0, value
-            for _ in range(MAX_HALVINGS):
-                new = objective(loss, y, cost, h + step * z, a + step * v, t + step * tau)
-                if new <= value + ARMIJO * step * slope:
-                    break
-                step *= 0.5
-            else:
-                # Where the decrease to be had is below rounding this is the solution; otherwise it is a failure.
-                violation = min(violation, tol) if abs(slope) <= ROUNDING * value else violation
-                break
-            idle = idle + 1 if value - new <= ROUNDING * value else 0
-            a, h, t, value = a + step * v, h + step * z, t + step * tau, new
-            if idle >= MAX_IDLE:  # what the steps still gain is rounding: with a huge C the gradient never gets small
-                violation = min(violation, tol)
-                break
-        a = a - a.mean()
-        order = np.sort(t)  # never worse, see SMO._thresholds
-        shift = float(self.gram.times(a).mean())  # back from the centred feature map
+    @classmethod
+    def handles(cls, problem: Problem, data: Any) -> bool:
+        return isinstance(data, Rows)
+
+    def run(self, task: Task) -> Solution:
+        used = np.flatnonzero(task.cost > 0)
+        rows = self.data.take(used)
+        rows.use(single=task.tol >= STEERING and rows.n_rows * rows.n_features >= MANY)
+        if self._equations is None or self._equations.rows is not rows:
+            self._equations = equations_for(rows, self.problem.smooth)
+        descent = Descent(rows, self.problem, self._equations, task, used)
+        steps, violation = descent.run(task)
+        n, m, w = len(task.y), self.problem.n_thresholds, descent.w
+        a, u = np.zeros(n), None
+        a[used] = -rows.get("pull")
+        if not self.problem.smooth:
+            u = np.zeros((n, m))
+            u[used] = rows.get("u")
+        h = self.data.dot(w)
+        t = descent.thresholds()
+        value = self.problem.objective(task.y, task.cost, h, float(w @ w), t)
         return Solution(
-            h + shift, order + shift, objective(loss, y, cost, h, a, order), a, y, cost,
-            n_iter=products, violation=violation, converged=bool(violation <= tol),
+            h, t, value, a, task.y, task.cost, u, w,
+            n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
         )  # fmt: skip
 
     def refine(self, solution: Solution) -> Solution:
-        """Bring a solution of a small problem nearer to rounding accuracy, where Newton's method is quick."""
-        if len(solution.y) > REFINE_ROWS:
+        """Bring a solution nearer to the optimum; that of a small problem to rounding accuracy."""
+        if not self.data.few_features:
             return solution
-        finer = self.solve(
-            solution.y, solution.cost, len(solution.thresholds), warm=solution, tol=REFINED, max_iter=REFINE_PRODUCTS
-        )
-        return replace(finer, n_iter=solution.n_iter, converged=solution.converged)
+        tol = REFINED if len(solution.y) <= REFINE_ROWS else ACCURATE
+        finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=REFINE_STEPS)
+        best = finer if finer.objective <= solution.objective else solution
+        if not self.problem.smooth:
+            best = self._with_middle_thresholds(best)
+        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
-    def _start(self, n: int, m: int, warm: Solution | None) -> tuple[Array, Array, Array]:
-        if warm is None:
-            return np.zeros(n), np.zeros(n), np.zeros(m)
-        centre = warm.h.mean()
-        return warm.coefficients, warm.h - centre, warm.thresholds - centre
+    def _with_middle_thresholds(self, solution: Solution) -> Solution:
+        problem, y, cost, h = self.original, solution.y, solution.cost, solution.h
+        t = problem.middle_thresholds(y, cost, h, solution.thresholds)
+        change = problem.objective(y, cost, h, 0.0, t)
+        change -= problem.objective(y, cost, h, 0.0, solution.thresholds)
+        return replace(solution, thresholds=t, objective=solution.objective + change)
 
-    def _times(self, v: Array, *, exact: bool = False) -> Array:
-        """Product with the doubly centred kernel matrix; in single precision where it only steers."""
-        v = v - v.mean()
-        z = self.gram.times(v) if exact else self.gram.times_single(v)
-        return z - z.mean()
 
-    def _direction(
-        self, E: Array, grad_a: Array, z_grad: Array, grad_t: Array, limit: float
-    ) -> tuple[Array, Array, int]:
-        """Newton's direction (v, tau), and the products it took.
+class Descent:
+    """Where Newton's method stands in w and t, and how it goes on."""
 
-        Eliminating tau = M^-1 (E'z - grad_t) leaves (I + S K) v = r with S = D - E M^-1 E', self-adjoint and positive in
-        the inner product u'K v.
+    def __init__(self, rows: Rows, problem: Problem, equations: Equations, task: Task, used: Index):
+        self.rows, self.problem, self.equations = rows, problem, equations
+        m, warm = problem.n_thresholds, task.warm
+        known = warm is not None and warm.coef is not None
+        self.w = warm.coef.copy() if known else np.zeros(rows.n_features)
+        self.t = warm.thresholds.copy() if known else np.zeros(m)
+        self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
+        self.total_cost = float(task.cost.sum())
+        self.order = Order(m) if problem.coupling.ordered else None
+        rows.put(y=task.y[used], cost=task.cost[used])
+        if known:
+            rows.put(h=warm.h[used])
+        else:
+            rows.sum(project, self.w)
+        if not problem.smooth:
+            rows.put(u=self._multipliers(task, used))
+
+    def _multipliers(self, task: Task, used: Index) -> Array:
+        """Those of the warm start; for rows without, the bound that is right where they are."""
+        lines, warm = self.problem.lines, task.warm
+        low, high = lines.box
+        if warm is None or warm.u is None:
+            return np.full((len(used), len(self.t)), 0.5 * (low + high))
+        u, fresh = warm.u[used], np.flatnonzero(warm.cost[used] == 0)
+        s = signs(task.y[used][fresh], len(self.t))
+        short = lines.kink - s * (warm.h[used][fresh, None] - warm.thresholds)
+        u[fresh] = np.where(short > 0, high, low)
+        return u
+
+    def thresholds(self) -> Array:
+        """The thresholds in order: sorted, which is never worse, or as near as that allows."""
+        return np.sort(self.t) if self.order is None else self.order.kept(self.t)
+
+    def run(self, task: Task) -> tuple[int, float]:
+        """Minimise; the steps taken and how much of the optimality conditions is left."""
+        limit = int(min(task.limit, MAX_STEPS))
+        if self.problem.smooth and self.order is None:
+            taken, violation, _ = self._minimise(Smooth(self.problem), limit, task)
+            return taken, violation
+        warm = task.warm
+        cold = warm is None or warm.u is None
+        width = COLD if cold else SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
+        steps, violation = 0, np.inf
+        while True:
+            terms = self._relaxed(width)
+            taken, left, gap = self._minimise(terms, limit - steps, task)
+            steps += taken
+            self.rows.sum(settle, terms, self.t)
+            before, violation = violation, left + gap
+            if self.order is not None:
+                violation += self.order.settle(self.t)
+            task.report(steps, violation)
+            if violation <= task.tol or steps >= limit or width < NARROWEST:
+                return steps, violation
+            if violation <= SETTLED:  # the active rows are known: nothing is lost by a narrow band
+                width *= FAST_NARROWING
+            elif cold or violation > SLOW * before:
+                width *= NARROWING
+
+    def _relaxed(self, width: float) -> "Smooth | Proximal":
+        if self.order is not None:
+            self.order.stiffness = self.total_cost / width
+        if self.problem.smooth:
+            return Smooth(self.problem)
+        return Proximal(Relaxation(self.problem, width))
+
+    def _minimise(
+        self, terms: "Smooth | Proximal", limit: int, task: Task
+    ) -> tuple[int, float, float]:
+        """Minimise one smooth problem: the steps taken, what is left of it, and the duality gap.
+
+        What is left is measured by Newton's decrement, twice the decrease that the quadratic model
+        promises. Unlike the gradient's norm it does not depend on the scale of the features.
         """
-        m = E.shape[1]
-        M = cho_factor(np.eye(m) - 1.0 / m + np.diag(E.sum(axis=0) + RIDGE))
-        D = E.sum(axis=1)
+        steps = 0
+        while True:
+            slopes, (gap, moved) = self._look(terms)
+            proximal = isinstance(terms, Proximal)
+            enough = max(ROUNDING * slopes.value, INEXACT * moved if proximal else 0.0)
+            if proximal and steps:  # the equations of the last step tell it well enough
+                decrement = -slopes.along(*self.equations.again(slopes))
+                if 0.0 <= decrement <= enough:
+                    return steps, *self._relative(slopes, terms, decrement, gap)
+            v, tau = self.equations.direction(slopes)
+            slope = slopes.along(v, tau)
+            left, gap = self._relative(slopes, terms, max(-slope, 0.0), gap)
+            if not proximal:
+                task.report(steps, left)
+            if -slope <= enough or (not proximal and left <= task.tol) or steps >= limit:
+                return steps, 0.0 if not proximal and -slope <= enough else left, gap
+            step = self._line_search(terms, v, tau, slope)
+            self.w, self.t = self.w + step * v, self.t + step * tau
+            self.rows.sum(move, step)
+            steps += 1
 
-        def curve(z: Array) -> Array:  # S z
-            return D * z - E @ cho_solve(M, E.T @ z)
+    @staticmethod
+    def _relative(
+        slopes: Slopes, terms: "Smooth | Proximal", decrement: float, gap: float
+    ) -> tuple[float, float]:
+        if slopes.value <= 0.0:
+            return 0.0, 0.0
+        if isinstance(terms, Smooth):
+            return float(np.sqrt(0.5 * decrement / slopes.value)), 0.0
+        return decrement / slopes.value, gap / slopes.value
 
-        pull_t = E @ cho_solve(M, grad_t)
-        r, z_r = -grad_a - pull_t, -z_grad - self._times(pull_t)
-        products = 1
-        precondition = self._preconditioner(D, E, M)
-        v, z = np.zeros_like(r), np.zeros_like(r)
-        p, z_p = precondition(r, z_r)
-        size, start = float(z_r @ p), float(r @ z_r)
-        while products < limit and size > 0:
-            curved = curve(z_p)
-            A_p, z_A_p = p + curved, z_p + self._times(curved)
-            products += 1
-            bend = float(z_p @ A_p)
-            if not bend > 0:  # rounding has made the kernel matrix indefinite along p: what is found so far will do
-                break
-            step = size / bend
-            v, z = v + step * p, z + step * z_p
-            r, z_r = r - step * A_p, z_r - step * z_A_p
-            if float(r @ z_r) <= FORCING**2 * start:
-                break
-            q, z_q = precondition(r, z_r)
-            size, last = float(z_r @ q), size
-            p, z_p = q + size / last * p, z_q + size / last * z_p
-        return v, cho_solve(M, E.T @ z - grad_t), products
+    def _look(self, terms: "Smooth | Proximal") -> tuple[Slopes, Left]:
+        """The objective and its derivatives here, and what the proximal terms weigh."""
+        value, sums, in_t, held, gap, moved = self.rows.sum(look, terms, self.t)
+        pulled = self.penalty @ self.t
+        value += 0.5 * float(self.w @ self.w + self.t @ pulled)
+        second = terms.width * self.penalty
+        second.flat[:: len(second) + 1] += held + DAMPING * (terms.width + self.total_cost)
+        slope_t = in_t + pulled
+        if self.order is not None:
+            slope_t = slope_t + self.order.slope(self.t)
+            second = second + terms.width * self.order.curvature(self.t)
+        slopes = Slopes(value, self.w + sums[:, 0], slope_t, sums[:, 1:], second, terms.width)
+        return slopes, Left(gap, moved)
 
-    def _preconditioner(
-        self, D: Array, E: Array, M: tuple[Array, bool]
-    ) -> Callable[[Array, Array], tuple[Array, Array]]:
-        """Inverse of the Hessian restricted to the span of a few rows, the identity elsewhere.
+    def _line_search(self, terms: "Smooth | Proximal", v: Array, tau: Array, slope: float) -> float:
+        self.rows.sum(direct, v)
+        pulled = self.penalty @ tau
+        linear, bend = float(self.w @ v + self.t @ pulled), float(v @ v + tau @ pulled)
 
-        With L L' the pivoted Cholesky factor of K, the coordinates of r in an orthonormal basis of that span are
-        L_J^-1 (K r)_J, and the Hessian there is I + L'S L. Neither needs a product with K.
-        """
-        L, pivots = self.factor
-        LE = L.T @ E
-        inner = cho_factor(np.eye(L.shape[1]) + (L.T * D) @ L - LE @ cho_solve(M, LE.T))
-        L_J = L[pivots]
+        def along(step: float) -> tuple[float, float]:
+            first, second = self.rows.sum(slope_along, terms, self.t, tau, step)
+            first, second = first + linear + step * bend, second + bend
+            if self.order is not None:
+                first += float(self.order.slope(self.t + step * tau) @ tau)
+                second += float(tau @ self.order.curvature(self.t + step * tau) @ tau)
+            return first, second
 
-        def apply(r: Array, z_r: Array) -> tuple[Array, Array]:
-            coordinates = solve_triangular(L_J, z_r[pivots], lower=True)
-            change = cho_solve(inner, coordinates) - coordinates
-            q = r.copy()
-            q[pivots] += solve_triangular(L_J, change, lower=True, trans="T")
-            return q, z_r + L @ change
-
-        return apply
+        return line_search(along, slope)
 
 
-def pivoted_cholesky(gram: Gram, rank: int) -> tuple[Array, NDArray[np.int64]]:
-    """A low-rank factor L of the doubly centred kernel matrix, L L' ~ K, and the rows it was built from.
+def line_search(along: Callable[[float], tuple[float, float]], slope: float) -> float:
+    """The step where the derivative along a direction, which never falls, has all but vanished."""
+    lower, upper, step = 0.0, np.inf, 1.0
+    for _ in range(LINE_STEPS):
+        now, bend = along(step)
+        if abs(now) <= LINE_SHARE * abs(slope):
+            break
+        lower, upper = (step, upper) if now < 0 else (lower, step)
+        guess = step - now / bend if bend > 0 else np.inf
+        if np.isinf(upper):
+            step = min(max(guess, 1.5 * step), 10.0 * step)
+        else:
+            step = guess if lower < guess < upper else 0.5 * (lower + upper)
+        if upper - lower <= 1e-9 * upper:
+            break
+    return step
 
-    Greedy: each column removes the row whose diagonal is worst approximated.
+
+class Order:
+    """The constraint t_1 <= t_2 <= ... by the method of multipliers.
+
+    Parameters
+    ----------
+    m : int
+        Number of thresholds.
     """
-    n = len(gram)
-    mean = gram.times(np.full(n, 1.0 / n))
-    centre = mean.mean()
-    left = gram.diagonal - 2.0 * mean + centre
-    L = np.zeros((n, rank))
-    pivots = np.zeros(rank, dtype=np.int64)
-    smallest = 1e-9 * max(float(left.max()), 0.0)
-    for q in range(rank):
-        i = int(np.argmax(left))
-        if left[i] <= smallest:
-            return L[:, :q], pivots[:q]
-        pivots[q] = i
-        row = gram.row(i) - mean - mean[i] + centre
-        L[:, q] = (row - L[:, :q] @ L[i, :q]) / np.sqrt(left[i])
-        left = left - L[:, q] ** 2
-        left[pivots[: q + 1]] = 0.0
-    return L, pivots
+
+    def __init__(self, m: int):
+        self.multipliers, self.stiffness = np.zeros(m - 1), 1.0
+
+    def _pull(self, t: Array) -> Array:
+        return np.maximum(0.0, self.multipliers + self.stiffness * (t[:-1] - t[1:]))
+
+    def slope(self, t: Array) -> Array:
+        """Derivative of the penalty."""
+        pull = self._pull(t)
+        return np.append(pull, 0.0) - np.append(0.0, pull)
+
+    def curvature(self, t: Array) -> Array:
+        """Second derivative."""
+        apart = (np.eye(len(t))[:-1] - np.eye(len(t))[1:])[self._pull(t) > 0]
+        return self.stiffness * apart.T @ apart
+
+    def settle(self, t: Array) -> float:
+        """Move the multipliers; by how much the order is broken, in units of the margin."""
+        self.multipliers = self._pull(t)
+        return float(np.max(t[:-1] - t[1:], initial=0.0))
+
+    @staticmethod
+    def kept(t: Array) -> Array:
+        """The nearest thresholds that are in order: neighbours that are not are averaged."""
+        from sklearn.isotonic import isotonic_regression
+
+        return isotonic_regression(t)
+
+
+# What is minimised, seen from one block ------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class Smooth:
+    """The terms of a smooth loss."""
+
+    problem: Problem
+    width: float = 1.0
+
+    def of(self, block: Block, t: Array) -> tuple[Terms, Left]:
+        return self.problem.terms(block.y, block.cost, block.h, t), Left(0.0, 0.0)
+
+    def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:
+        return self.problem.along(block.y, block.cost, block.h, t, block.z, tau, step)
+
+    def settle(self, block: Block, t: Array) -> None:
+        """There are no multipliers."""
+
+
+@dataclass(frozen=True)
+class Proximal:
+    """The terms of a piecewise linear loss in its proximal form."""
+
+    relaxation: Relaxation
+
+    @property
+    def width(self) -> float:
+        """Width of the band, by which curvatures are multiplied."""
+        return self.relaxation.width
+
+    def of(self, block: Block, t: Array) -> tuple[Terms, Left]:
+        return self.relaxation.terms(block.y, block.cost, block.h, t, block.u)
+
+    def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:
+        b = block
+        return self.relaxation.along(b.y, b.cost, b.h, t, b.u, b.z, tau, step)
+
+    def settle(self, block: Block, t: Array) -> None:
+        self.relaxation.settle(block.y, block.h, t, block.u)
+
+
+# Functions of one block ----------------------------------------------------------------------------
+
+
+class Sums(NamedTuple):
+    """What a look at a block adds to those at the others."""
+
+    value: float
+    products: Array
+    in_t: Array
+    held: Array
+    gap: float
+    moved: float
+
+
+def project(block: Block, w: Array) -> None:
+    """H = X w."""
+    block.h = block.X.dot(w)
+
+
+def direct(block: Block, v: Array) -> None:
+    """How h changes along a direction."""
+    block.z = block.X.dot(v)
+
+
+@light
+def move(block: Block, step: float) -> None:
+    """Take a step along it."""
+    block.h = block.h + step * block.z
+
+
+def look(block: Block, terms: Smooth | Proximal, t: Array) -> Sums:
+    """The terms and their derivatives; curvatures stay with the block."""
+    (value, in_rows, in_t, block.D), left = terms.of(block, t)
+    block.pull = in_rows[:, 0]
+    return Sums(value, block.X.transposed_dot(in_rows), in_t, in_rows[:, 1:].sum(axis=0), *left)
+
+
+@light
+def slope_along(
+    block: Block, terms: Smooth | Proximal, t: Array, tau: Array, step: float
+) -> tuple[float, float]:
+    """First and second derivative of the terms along a direction, at a step."""
+    return terms.along(block, t, tau, step)
+
+
+@light
+def settle(block: Block, terms: Smooth | Proximal, t: Array) -> None:
+    """Move the multipliers."""
+    terms.settle(block, t)

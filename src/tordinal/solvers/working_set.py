@@ -1,84 +1,104 @@
 """The rows that SMO is at work on, with their kernel values in a small matrix of their own.
 
-Near the optimum most variables are pressed against their bounds, and a step that reads whole kernel rows mostly looks at rows
-that cannot move. So steps are taken on the few that can, whose kernel values fit a cache of the processor; the gradient of all
-rows follows afterwards from what has changed. Trainings that follow each other work on almost the same rows, so those are kept.
+Most variables are pressed against their bounds, and a step that reads whole kernel rows mostly
+looks at rows that cannot move. So steps are taken on a few thousand rows at most, whose kernel
+values fit a cache of the processor; the gradient of all rows follows afterwards from what has
+changed. Trainings that follow each other work on almost the same rows, so those are kept.
 """
+
+from typing import Any
 
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tordinal.kernels import Gram
-from tordinal.threads import in_parts
+from tordinal.engines.gram import Gram
 
 __all__ = ["WorkingSet"]
 
 Index = NDArray[np.int64]
 
-LARGEST, SHARE = 3000, 0.25  # rows of a working set at most, and their share of all rows
+ALL = 4096  # up to so many rows all of them are in the set
+LARGEST = 1552  # rows of a set of some; not a power of two, which caches do not like
 TILE = 32
-STALE = 3  # a set so many times larger than needed is made anew
 
 
 class WorkingSet:
-    """Rows and their kernel values.
+    """Rows and their kernel values, in single precision.
 
     Parameters
     ----------
     gram : Gram
-        The kernel of all rows, held in full.
+        The kernel of all rows.
 
     Attributes
     ----------
     index : ndarray
         Which rows are in the set.
-    rows : ndarray of shape (capacity, capacity)
-        Their kernel values, in the upper left corner; with `slot`, `last_used` and `diagonal` as in `Gram`.
+    matrix : ndarray of shape (capacity, capacity)
+        Their kernel values, in the upper left corner.
+    whole : bool
+        Whether all rows are in the set, always.
     """
 
     def __init__(self, gram: Gram):
         self.gram = gram
-        self.capacity = min(LARGEST, int(SHARE * len(gram)))
+        self.whole = gram.full and gram.n_rows <= ALL
+        self.capacity = min(LARGEST, gram.n_rows)
         self.index: Index = np.empty(0, dtype=np.int64)
-        self._inside = np.zeros(len(gram), dtype=np.bool_)
-        self.rows = np.empty((0, 0), dtype=gram.rows.dtype)
-        self.slot, self.last_used = np.arange(self.capacity), np.zeros(self.capacity, dtype=np.int64)
-        self.diagonal = np.empty(0)
+        self.matrix: Any = None
+        self._all: Any = None
+        self._inside = np.zeros(gram.n_rows, dtype=np.bool_)
+        self._wanted = np.zeros(gram.n_rows, dtype=np.int64)  # when each row was last wanted
+        self._clock = 0
+
+    def begin(self, used: Index) -> None:
+        """Prepare for a training in which some rows count."""
+        if not self.whole or np.array_equal(used, self.index):
+            return
+        self.index = used
+        if len(used) < self.gram.n_rows:
+            self.matrix = self.gram.block(used, used).astype(np.float32, copy=False)
+        else:
+            self._all = np.asarray(self.gram.rows, np.float32) if self._all is None else self._all
+            self.matrix = self._all
 
     def take(self, wanted: Index) -> None:
-        """Bring rows into the set, of which there is room for `capacity`."""
-        if len(self.rows) == 0:
-            self.rows = np.empty((self.capacity, self.capacity), dtype=self.gram.rows.dtype)
+        """Bring rows into the set; those that were wanted longest ago make room."""
+        if self.whole:
+            return
+        if self.matrix is None:
+            self.matrix = np.empty((self.capacity, self.capacity), dtype=np.float32)
+        self._clock += 1
+        self._wanted[wanted] = self._clock
         new = wanted[~self._inside[wanted]]
-        if len(self.index) + len(new) > self.capacity or len(self.index) > STALE * max(len(wanted), LARGEST // 16):
-            self._inside[self.index] = False
-            self.index, new = self.index[:0], wanted
-        known = len(self.index)
-        self.index = np.concatenate([self.index, new])
+        room = self.capacity - len(self.index)
+        replaced = np.empty(0, dtype=np.int64)
+        if len(new) > room:
+            oldest = np.argsort(self._wanted[self.index], kind="stable")
+            replaced = np.sort(oldest[: len(new) - room])
+            self._inside[self.index[replaced]] = False
+        places = np.concatenate([replaced, np.arange(len(self.index), self.capacity)])[: len(new)]
+        size = len(self.index) + len(new) - len(replaced)
+        index = np.empty(size, dtype=np.int64)
+        index[: len(self.index)] = self.index
+        index[places] = new
+        self.index = index
         self._inside[new] = True
-        self.diagonal = self.gram.diagonal[self.index]
-        in_parts(
-            len(new), lambda p: _copy(self.gram.rows, self.index, known + p.start, known + p.stop, self.rows),
-            size=len(new) * len(self.index),
-        )  # fmt: skip
-        _mirror(self.rows, known, len(self.index))
+        if len(new):
+            values = self.gram.block(new, index).astype(np.float32, copy=False)
+            _place(self.matrix, places, values)
 
 
 @njit(cache=True, nogil=True)
-def _copy(gram, index, start, stop, kernel):
-    """Copy the kernel values of the rows at some positions with those before them."""
-    for p in range(start, stop):
-        values = gram[index[p]]
-        for q in range(np.uint64(p + 1)):
-            kernel[p, q] = values[np.uint64(index[q])]
-
-
-@njit(cache=True, nogil=True)
-def _mirror(kernel, known, size):
-    """Fill the other triangle from position `known` on, tile by tile so that both sides stay in the cache."""
-    for start in range(0, size, TILE):
-        for first in range(known, size, TILE):
-            for p in range(start, min(start + TILE, size)):
-                for q in range(max(first, p + 1), min(first + TILE, size)):
-                    kernel[p, q] = kernel[q, p]
+def _place(matrix, places, values):
+    """Write rows into a symmetric matrix, the other triangle tile by tile, which stays in the cache."""
+    new, size = values.shape
+    for p in range(new):
+        matrix[places[p], :size] = values[p]
+    for first in range(0, new, TILE):
+        for start in range(0, size, TILE):
+            for q in range(start, min(start + TILE, size)):
+                row = matrix[q]
+                for p in range(first, min(first + TILE, new)):
+                    row[places[p]] = values[p, q]

@@ -17,17 +17,24 @@ from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
-from tordinal.kernels import Matrix
+from tordinal.distances import Matrix
 from tordinal.tables.values import TableError, is_missing, number
 from tordinal.text import ReviewVectorizer
 
 __all__ = ["TableEncoder", "find_columns"]
 
-USED = {"number": "scaled", "date": "scaled, as a day", "category": "one column per value", "text": "words, tf-idf"}
+USED = {
+    "number": "scaled",
+    "date": "scaled, as a day",
+    "category": "one column per value",
+    "text": "words, tf-idf",
+}
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
 MOSTLY = 0.05  # share of cells that may be no numbers in a column of numbers
 WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
-ID_NAME = re.compile(r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|[a-z]ID$", re.IGNORECASE)
+ID_NAME = re.compile(
+    r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|[a-z]ID$", re.IGNORECASE
+)
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$")
 
 
@@ -37,7 +44,7 @@ def find_columns(asked: Sequence[str], names: Sequence[str], option: str) -> lis
         if name not in names:
             near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names[:20])}"
-            raise TableError(f"{option} {name}: no such column; {hint}")
+            raise TableError(f"`{option}` {name}: no such column; {hint}")
     return list(asked)
 
 
@@ -73,7 +80,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     [[-1.2, -0.7, 1.0, 0.0], [0.0, 1.4, 0.0, 1.0], [1.2, -0.7, 1.0, 0.0]]
     """
 
-    def __init__(self, text: Sequence[str] = (), columns: Sequence[str] | None = None, drop: Sequence[str] = ()):
+    def __init__(
+        self,
+        text: Sequence[str] = (),
+        columns: Sequence[str] | None = None,
+        drop: Sequence[str] = (),
+    ):
         self.text = text
         self.columns = columns
         self.drop = drop
@@ -112,28 +124,49 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Features; sparse where there is text.
         """
         names = list(table)
-        for option, asked in (("--text", self.text), ("--columns", self.columns or ()), ("--drop", self.drop)):
+        for option, asked in (
+            ("text", self.text),
+            ("columns", self.columns or ()),
+            ("drop", self.drop),
+        ):
             find_columns(asked, names, option)
-        chosen = None if self.columns is None and not self.text else {*self.text, *(self.columns or ())}
+        chosen = (
+            None if self.columns is None and not self.text else {*self.text, *(self.columns or ())}
+        )
         self.plan_: list[dict[str, Any]] = [
-            {"name": name, "missing": sum(map(is_missing, cells)), **self._understand(name, cells, chosen)}
+            {
+                "name": name,
+                "missing": sum(map(is_missing, cells)),
+                **self._understand(name, cells, chosen),
+            }
             for name, cells in table.items()
         ]
         self._leave_out_texts_without_words(table)
         by_role = {role: self._named(role) for role in USED}
-        numbers, categories, texts = by_role["number"] + by_role["date"], by_role["category"], by_role["text"]
+        numbers, categories, texts = (
+            by_role["number"] + by_role["date"],
+            by_role["category"],
+            by_role["text"],
+        )
         if not numbers + categories + texts:
             reasons = "; ".join(f"{c['name']}: {c['why']}" for c in self.plan_)
-            raise TableError(f"no column is left to learn from ({reasons}). Name some with --columns or --text")
+            raise TableError(
+                f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
+            )
         parts: list[tuple[str, Any, Any]] = [
-            (f"text {place}", ReviewVectorizer(min_df=self._min_df(table)), n) for place, n in enumerate(texts)
+            (f"text {place}", ReviewVectorizer(min_df=self._min_df(table)), n)
+            for place, n in enumerate(texts)
         ]
         if numbers:
-            scale = make_pipeline(SimpleImputer(strategy="median", add_indicator=True), StandardScaler())
+            scale = make_pipeline(
+                SimpleImputer(strategy="median", add_indicator=True), StandardScaler()
+            )
             parts.append(("numbers", scale, numbers))
         if categories:
             one_hot = OneHotEncoder(
-                handle_unknown="infrequent_if_exist", max_categories=MAX_CATEGORIES, sparse_output=bool(texts)
+                handle_unknown="infrequent_if_exist",
+                max_categories=MAX_CATEGORIES,
+                sparse_output=bool(texts),
             )
             parts.append(("categories", one_hot, categories))
         # A text is a row of length 1; the other columns together are given that length too.
@@ -161,7 +194,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         check_is_fitted(self)
         for column in self.plan_:
             if column["role"] != "left out" and column["name"] not in table:
-                raise TableError(f"the table has no column {column['name']!r}, which the model needs")
+                raise TableError(
+                    f"the table has no column {column['name']!r}, which the model needs"
+                )
         return self.encoder_.transform(self._frame(table))
 
     def get_feature_names_out(self) -> list[tuple[str, str]]:
@@ -180,9 +215,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 found += [(c, "") for c in columns] + [(columns[i], "(missing)") for i in missing]
             elif name == "categories":
                 for column, values in zip(columns, part.categories_, strict=True):
-                    rare = part.infrequent_categories_[part.feature_names_in_.tolist().index(column)]
+                    rare = part.infrequent_categories_[
+                        part.feature_names_in_.tolist().index(column)
+                    ]
                     rare = set() if rare is None else set(rare)
-                    found += [(column, str(v)) for v in values if v not in rare] + [(column, "(rare)")] * bool(rare)
+                    found += [(column, str(v)) for v in values if v not in rare] + [
+                        (column, "(rare)")
+                    ] * bool(rare)
             elif name != "remainder":
                 found += [(columns, stem) for stem in part.get_feature_names_out()]
         return found
@@ -195,7 +234,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _understand(self, name: str, cells: list[Any], chosen: set[str] | None) -> dict[str, str]:
         """Role and reason of a column."""
         if name in self.drop:
-            return {"role": "left out", "why": "--drop"}
+            return {"role": "left out", "why": "to be dropped"}
         if chosen is not None and name not in chosen:
             return {"role": "left out", "why": "not named"}
         present = [c for c in cells if not is_missing(c)]
@@ -232,10 +271,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             name, role = column["name"], column["role"]
             if role in ("number", "date"):
                 read = _day if role == "date" else number
-                found[name] = np.array([np.nan if (v := read(c)) is None else v for c in table[name]], dtype=np.float64)
+                found[name] = np.array(
+                    [np.nan if (v := read(c)) is None else v for c in table[name]], dtype=np.float64
+                )
             elif role == "category":
                 found[name] = pd.Series(
-                    ["(missing)" if is_missing(c) else str(c).strip() for c in table[name]], dtype=object
+                    ["(missing)" if is_missing(c) else str(c).strip() for c in table[name]],
+                    dtype=object,
                 )
             elif role == "text":
                 found[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
@@ -256,7 +298,9 @@ def _kind(name: str, present: list[Any], distinct: int) -> tuple[str, str]:
         if unique and len(whole) == len(values) and (ID_NAME.search(name) or steps == {1.0}):
             return "left out", "identifier"
         odd = values.count(None)
-        return "number", USED["number"] + (f"; {odd} cells that are no numbers count as missing" if odd else "")
+        return "number", USED["number"] + (
+            f"; {odd} cells that are no numbers count as missing" if odd else ""
+        )
     if all(_day(c) is not None for c in present):
         return "date", USED["date"]
     words = sum(len(str(c).split()) for c in present) / len(present)

@@ -71,7 +71,8 @@ class Table:
         if self.delimiter != ";":
             return columns
         return {
-            n: [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in cells] for n, cells in columns.items()
+            n: [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in cells]
+            for n, cells in columns.items()
         }
 
     def order(self, name: str) -> list[str] | None:
@@ -88,7 +89,9 @@ def format_of(path: str, *, default: str | None = None) -> str:
         return default
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
-        raise TableError(f"{path}: cannot tell the format from {suffix or 'a name without extension'!r}; use {KNOWN}")
+        raise TableError(
+            f"{path}: cannot tell the format from {suffix or 'a name without extension'!r}; use {KNOWN}"
+        )
     return FORMATS[suffix]
 
 
@@ -131,7 +134,9 @@ def read_table(path: str, encoding: str | None = None) -> Table:
             raise TableError(f"{path}: cannot be read ({error.strerror})") from None
     if not data:
         raise TableError(f"{path} is empty")
-    table = _read_parquet(path, data) if kind == "parquet" else _read_text(path, data, kind, encoding)
+    table = (
+        _read_parquet(path, data) if kind == "parquet" else _read_text(path, data, kind, encoding)
+    )
     seen: set[str] = set()
     for name in table.names:
         if name in seen:
@@ -162,13 +167,20 @@ def _read_parquet(path: str, data: bytes) -> Table:
         arrow = pq.read_table(io.BytesIO(data), use_threads=False, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path} is not a Parquet file: {error}") from None
-    return Table([str(n) for n in arrow.column_names], [c.to_pylist() for c in arrow.columns], "parquet", arrow=arrow)
+    return Table(
+        [str(n) for n in arrow.column_names],
+        [c.to_pylist() for c in arrow.columns],
+        "parquet",
+        arrow=arrow,
+    )
 
 
 def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table:
     if encoding is None and data[:2] in (b"\xff\xfe", b"\xfe\xff"):
         encoding = "utf-16"
-    elif b"\0" in data and (encoding is None or not encoding.lower().replace("-", "").startswith(("utf16", "utf32"))):
+    elif b"\0" in data and (
+        encoding is None or not encoding.lower().replace("-", "").startswith(("utf16", "utf32"))
+    ):
         line = data[: data.index(b"\0")].count(b"\n") + 1
         raise TableError(f"{path} is not a text file: line {line} holds binary data. Use {KNOWN}")
     bom = data[:3] == b"\xef\xbb\xbf"
@@ -177,12 +189,14 @@ def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table
     try:
         text = data.decode(encoding or "utf-8").removeprefix("\ufeff")
     except LookupError:
-        raise TableError(f"--encoding {encoding}: no such encoding; try cp1252 or latin-1") from None
+        raise TableError(
+            f"`encoding` {encoding}: no such encoding; try cp1252 or latin-1"
+        ) from None
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise TableError(
             f"{path}: line {line} is not {encoding or 'UTF-8'} (byte 0x{data[error.start]:02x}). Name the right "
-            "encoding, for example --encoding cp1252"
+            "encoding, for example `encoding` cp1252"
         ) from None
     table = _read_jsonl(path, text) if kind == "jsonl" else _read_csv(path, text, kind)
     table.bom, table.encoding = bom, encoding or "utf-8"
@@ -220,7 +234,9 @@ def _read_csv(path: str, text: str, kind: str) -> Table:
         r'"[^"]*"', "", next((line for line in text.splitlines() if line.strip()), "")
     )  # without quoted names
     delimiter = "\t" if kind == "tsv" else ";" if ";" in first and "," not in first else ","
-    csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)  # the default refuses 128 kB of text
+    csv.field_size_limit(
+        sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1
+    )  # the default refuses 128 kB of text
     lines = _Lines(text)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
@@ -239,7 +255,9 @@ def _read_csv(path: str, text: str, kind: str) -> Table:
                 records.append(record)
             start = lines.number + 1
     except csv.Error as error:
-        raise TableError(f"{path}: line {start}: {error}. A quote may be open or doubled wrongly") from None
+        raise TableError(
+            f"{path}: line {start}: {error}. A quote may be open or doubled wrongly"
+        ) from None
     if not rows:
         raise TableError(f"{path} is empty")
     columns = [list(cells) for cells in zip(*rows[1:], strict=True)] or [[] for _ in rows[0]]
@@ -261,7 +279,9 @@ def _read_jsonl(path: str, text: str) -> Table:
         except RecursionError:
             raise TableError(f"{path}: line {number} is nested too deeply") from None
         if not isinstance(value, dict):
-            raise TableError(f'{path}: line {number} is not an object; write one row a line, as {{"column": value}}')
+            raise TableError(
+                f'{path}: line {number} is not an object; write one row a line, as {{"column": value}}'
+            )
         objects.append(value)
         records.append(record)
         names.update(dict.fromkeys(value))
@@ -304,7 +324,9 @@ def _write_csv(table: Table, added: dict[str, list[Any]], text: IO[str], kind: s
     writer = csv.writer(text, delimiter=delimiter, lineterminator=newline)
     if not faithful:
         writer.writerow([*table.names, *added])
-        writer.writerows([_cell(v) for v in row] for row in zip(*table.columns, *added.values(), strict=True))
+        writer.writerows(
+            [_cell(v) for v in row] for row in zip(*table.columns, *added.values(), strict=True)
+        )
         return
     text.write(table.header + delimiter)
     writer.writerow(list(added))
@@ -317,18 +339,29 @@ def _cell(value: Any) -> str:
     """A value as a cell of a text table."""
     if value is None or (isinstance(value, float) and math.isnan(value)):
         return ""
-    return json.dumps(value, ensure_ascii=False, default=str) if isinstance(value, (dict, list)) else str(value)
+    return (
+        json.dumps(value, ensure_ascii=False, default=str)
+        if isinstance(value, (dict, list))
+        else str(value)
+    )
 
 
 def _write_jsonl(table: Table, added: dict[str, list[Any]], text: IO[str], kind: str) -> None:
     def encode(names: list[str], row: tuple[Any, ...]) -> str:
-        values = (None if isinstance(v, float) and not math.isfinite(v) else v for v in row)  # JSON has no NaN
+        values = (
+            None if isinstance(v, float) and not math.isfinite(v) else v for v in row
+        )  # JSON has no NaN
         return json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, default=str)
 
     if table.format == kind:
         for record, *row in zip(table.records, *added.values(), strict=True):
             start = record[:-1].rstrip()
-            text.write(start + ("" if start == "{" else ", ") + encode(list(added), tuple(row))[1:] + table.newline)
+            text.write(
+                start
+                + ("" if start == "{" else ", ")
+                + encode(list(added), tuple(row))[1:]
+                + table.newline
+            )
         return
     for row_ in zip(*table.columns, *added.values(), strict=True):
         text.write(encode([*table.names, *added], row_) + "\n")
@@ -340,7 +373,9 @@ def _write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
 
     arrow = table.arrow
     if arrow is None:
-        arrow = pa.table({name: _arrow(cells) for name, cells in zip(table.names, table.columns, strict=True)})
+        arrow = pa.table(
+            {name: _arrow(cells) for name, cells in zip(table.names, table.columns, strict=True)}
+        )
     for name, values in added.items():
         arrow = arrow.append_column(name, _arrow(values))
     pq.write_table(arrow, file)

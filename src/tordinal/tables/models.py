@@ -4,7 +4,6 @@ A member ``tordinal.json`` says what the file is, which version of the layout it
 Names and times inside are made regular, so the same model gives the same bytes.
 """
 
-import copy
 import hashlib
 import io
 import json
@@ -14,26 +13,33 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-from tordinal.estimators import REDSVM, TOR, TORCV
+from tordinal.calibration import Calibration
+from tordinal.estimators import REDSVM, TOR, TORCV, Calibrator
+from tordinal.kernels import KERNELS
+from tordinal.projection import Projection
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
+from tordinal.text import ReviewVectorizer
 
 __all__ = ["dump_model", "load_model"]
 
-LAYOUT = 1  # raised when older versions can no longer read the files of newer ones
+LAYOUT = 2  # raised when older versions can no longer read the files of newer ones
 LABEL = "tordinal.json"
 SCHEMA = "schema.json"
 LARGEST = 8 * 2**30  # bytes that a model may unpack to
-TRUSTED = [
-    "tordinal.calibration.Calibration",
-    "tordinal.estimators._calibrator.Calibrator",
-    "tordinal.estimators.redsvm.REDSVM",
-    "tordinal.estimators.tor.TOR",
-    "tordinal.estimators.torcv.TORCV",
-    "tordinal.kernels.Kernel",
-    "tordinal.tables.columns.TableEncoder",
-    "tordinal.text.ReviewVectorizer",
+OURS = (
+    Calibration,
+    Calibrator,
+    Projection,
+    *KERNELS.values(),
+    REDSVM,
+    TOR,
+    TORCV,
+    TableEncoder,
+    ReviewVectorizer,
+)
+TRUSTED = [f"{kind.__module__}.{kind.__qualname__}" for kind in OURS] + [
     "numpy.dtype",
     "scipy.sparse._csr.csr_array",
     "scipy.sparse._csr.csr_matrix",
@@ -55,16 +61,22 @@ def dump_model(model: TableModel) -> bytes:
     """
     from skops.io import dumps
 
-    state = {**vars(model), "estimator": _without_training_rows(model.estimator)}
+    state = {**vars(model), "estimator": model.estimator.compact()}
     with zipfile.ZipFile(io.BytesIO(dumps(state))) as packed:
         members = {name: packed.read(name) for name in packed.namelist()}
     members = _regular(members)
-    label = {"kind": "tordinal model", "layout": LAYOUT, "tordinal": model.card["versions"]["tordinal"]}
+    label = {
+        "kind": "tordinal model",
+        "layout": LAYOUT,
+        "tordinal": model.card["versions"]["tordinal"],
+    }
     members[LABEL] = json.dumps({**label, "sha256": _digest(members)}, indent=1).encode()
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
         for name in sorted(members):
-            packed.writestr(zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), members[name], zipfile.ZIP_DEFLATED)
+            packed.writestr(
+                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), members[name], zipfile.ZIP_DEFLATED
+            )
     return content.getvalue()
 
 
@@ -95,43 +107,51 @@ def load_model(path: str) -> TableModel:
     try:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             if sum(info.file_size for info in packed.infolist()) > LARGEST:
-                raise TableError(f"{path} would unpack to more than {LARGEST >> 30} GiB; it is damaged or hostile")
+                raise TableError(
+                    f"{path} would unpack to more than {LARGEST >> 30} GiB; it is damaged or hostile"
+                )
             members = {name: packed.read(name) for name in packed.namelist()}
         label = json.loads(members.pop(LABEL))
         layout, digest = int(label["layout"]), label["sha256"]
-    except (zipfile.BadZipFile, zlib.error, OSError, KeyError, ValueError, TypeError, RuntimeError, EOFError) as error:
+    except (
+        zipfile.BadZipFile,
+        zlib.error,
+        OSError,
+        KeyError,
+        ValueError,
+        TypeError,
+        RuntimeError,
+        EOFError,
+    ) as error:
         if isinstance(error, TableError):
             raise
-        raise TableError(f"{path} is not a tordinal model; make one with tordinal label --model") from None
+        raise TableError(
+            f"{path} is not a tordinal model; save one with `tordinal label`"
+        ) from None
     if layout > LAYOUT:
-        raise TableError(f"{path} was written by tordinal {label.get('tordinal')}, which is newer; upgrade tordinal")
+        raise TableError(
+            f"{path} was written by tordinal {label.get('tordinal')}, which is newer; upgrade tordinal"
+        )
     if digest != _digest(members):
-        raise TableError(f"{path} was changed or damaged after it was written: its checksum does not fit")
+        raise TableError(
+            f"{path} was changed or damaged after it was written: its checksum does not fit"
+        )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # of another scikit-learn version; the card has the versions
+            warnings.simplefilter(
+                "ignore"
+            )  # of another scikit-learn version; the card has the versions
             state = loads(content, trusted=TRUSTED)
             model = TableModel(**state)
-        if not isinstance(model.encoder, TableEncoder) or not isinstance(model.estimator, (TORCV, TOR, REDSVM)):
+        if not isinstance(model.encoder, TableEncoder) or not isinstance(
+            model.estimator, (TORCV, TOR, REDSVM)
+        ):
             raise TypeError("it does not hold what a model holds")
         return model
     except Exception as error:  # skops refuses unknown classes and damaged content in many ways
-        raise TableError(f"{path} is refused: {str(error).splitlines()[0] if str(error) else error!r}") from None
-
-
-def _without_training_rows(estimator: Any) -> Any:
-    """A copy of a fitted estimator that holds no training rows beyond what prediction needs."""
-    slim = copy.copy(estimator)
-    if isinstance(slim, TORCV):
-        slim.estimators_ = [_without_training_rows(member) for member in slim.estimators_]
-        slim.best_estimator_ = slim.estimators_[0]
-        slim.__dict__.pop("cv_predictions_")
-        return slim
-    slim._calibrator = copy.copy(slim._calibrator)
-    slim._calibrator._data = slim._calibrator._held_out = None
-    if slim.kernel == "linear":  # the weights of the features say it all
-        slim.dual_coef_, slim.support_ = slim.dual_coef_[..., :0], slim.support_[:0]
-    return slim
+        raise TableError(
+            f"{path} is refused: {str(error).splitlines()[0] if str(error) else error!r}"
+        ) from None
 
 
 def _regular(members: dict[str, bytes]) -> dict[str, bytes]:

@@ -37,14 +37,20 @@ class Outputs:
     def __init__(self, inputs: dict[str, str], outputs: dict[str, str]):
         self._ready: list[tuple[Path, Path]] = []
         self._stdout = io.BytesIO()
-        taken = {os.path.realpath(path): f"{name} {path}" for name, path in inputs.items() if path != "-"}
+        taken = {
+            os.path.realpath(path): f"{name} {path}" for name, path in inputs.items() if path != "-"
+        }
         for name, path in outputs.items():
             if path == "-":
                 continue
             where = os.path.realpath(path)
-            same = next((other for other in taken if other == where or _same_file(other, where)), None)
+            same = next(
+                (other for other in taken if other == where or _same_file(other, where)), None
+            )
             if same is not None:
-                raise TableError(f"{name} {path} is the same file as {taken[same]}; choose another name")
+                raise TableError(
+                    f"{name} {path} is the same file as {taken[same]}; choose another name"
+                )
             taken[where] = f"{name} {path}"
             folder = os.path.dirname(where)
             if os.path.isdir(where):
@@ -53,7 +59,9 @@ class Outputs:
                 raise TableError(f"{name} {path} is a device or a pipe; use - for standard output")
             if not os.path.isdir(folder):
                 raise TableError(f"{name} {path}: there is no folder {folder}; create it first")
-            if not os.access(folder, os.W_OK) or (os.path.exists(where) and not os.access(where, os.W_OK)):
+            if not os.access(folder, os.W_OK) or (
+                os.path.exists(where) and not os.access(where, os.W_OK)
+            ):
                 raise TableError(f"{name} {path} cannot be written: permission denied")
 
     def __enter__(self) -> "Outputs":
@@ -66,14 +74,20 @@ class Outputs:
             return
         where = Path(os.path.realpath(path))
         try:
-            handle, name = tempfile.mkstemp(prefix=f".{where.name}.", suffix=".part", dir=where.parent)
+            handle, name = tempfile.mkstemp(
+                prefix=f".{where.name}.", suffix=".part", dir=where.parent
+            )
             self._ready.append((Path(name), where))
             with os.fdopen(handle, "wb") as file:
                 produce(file)
                 file.flush()
                 os.fsync(file.fileno())
         except OSError as error:
-            what = "the disk is full" if error.errno in (errno.ENOSPC, errno.EDQUOT) else error.strerror or str(error)
+            what = (
+                "the disk is full"
+                if error.errno in (errno.ENOSPC, errno.EDQUOT)
+                else error.strerror or str(error)
+            )
             raise TableError(f"{path} could not be written: {what}. Nothing was changed") from None
 
     def commit(self) -> None:

@@ -1,7 +1,7 @@
 """Rating a table: encode its columns, choose and fit a model, label every row, and keep what a report needs."""
 
 import platform
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
@@ -9,10 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tordinal.distances import Matrix
 from tordinal.estimators import REDSVM, TOR, TORCV
-from tordinal.estimators._calibrator import cross_validate
-from tordinal.kernels import Matrix
-from tordinal.metrics import mean_absolute_error, mean_zero_one_error
+from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.target import Target
@@ -20,7 +19,6 @@ from tordinal.tables.target import Target
 __all__ = ["Rating", "Settings", "TableModel", "rate"]
 
 Array = NDArray[np.float64]
-Listener = Callable[[str, int, int], None]
 
 MANY_ROWS = 5000
 
@@ -60,6 +58,11 @@ class TableModel:
     target: str
     classes: list[Any]
     card: dict[str, Any]
+
+    @property
+    def members(self) -> list[Any]:
+        """The models that it consists of, the first one being the best."""
+        return getattr(self.estimator, "estimators_", [self.estimator])
 
     def rate(self, table: Mapping[str, list[Any]]) -> tuple[list[Any], Array]:
         """Rate new rows.
@@ -139,19 +142,20 @@ class Rating:
     @property
     def leader(self) -> Any:
         """The model, or the first member of a committee: the one whose projection is shown."""
-        estimator = self.model.estimator
-        return estimator.best_estimator_ if isinstance(estimator, TORCV) else estimator
+        return self.model.members[0]
 
     @property
     def transducer(self) -> TOR | None:
         """The model with unlabelled rows whose objective and swaps can be shown, if any was used."""
-        estimator = self.model.estimator
-        members = estimator.estimators_ if isinstance(estimator, TORCV) else [estimator]
-        return next((m for m in members if isinstance(m, TOR)), None)
+        return next((m for m in self.model.members if isinstance(m, TOR)), None)
 
 
 def rate(
-    table: Mapping[str, list[Any]], target: Target, encoder: TableEncoder, settings: Settings, listen: Listener
+    table: Mapping[str, list[Any]],
+    target: Target,
+    encoder: TableEncoder,
+    settings: Settings,
+    listen: Listener,
 ) -> Rating:
     """Rate the rows of a table that have no rating.
 
@@ -190,31 +194,47 @@ def rate(
     counts = np.bincount(target.rank[target.rank != UNLABELED])
     if method == "auto" and counts[counts > 1].sum() < 2:
         method = "tor"
-        notes.append("too few ratings to choose a model by cross-validation: TOR with its usual settings was used")
-    estimator = _estimator(method, settings, has_text, list(range(len(target.classes))), len(target.rank))
-    supervised = isinstance(estimator, REDSVM)
-    rows = np.flatnonzero(target.rank != UNLABELED) if supervised else np.arange(len(target.rank))
-    estimator._listen = listen
-    try:
-        estimator.fit(X[rows], target.rank[rows])
-    finally:
-        del estimator._listen
+        notes.append(
+            "too few ratings to choose a model by cross-validation: TOR with its usual settings was used"
+        )
+    estimator = _estimator(
+        method, settings, has_text, list(range(len(target.classes))), len(target.rank)
+    )
+    estimator.set_params(callback=listen)
+    # A supervised model is not given the rows that have no rating.
+    rows = (
+        np.flatnonzero(target.rank != UNLABELED)
+        if method == "redsvm"
+        else np.arange(len(target.rank))
+    )
+    estimator.fit(X[rows], target.rank[rows])
     listen("probabilities", 0, 1)
-    if isinstance(estimator, TORCV):
-        held_out, cv_rank, errors, verdict = _searched(estimator)
-    else:
-        held_out, cv_rank, errors, verdict = _cross_validated(estimator, rows, X, target)
+    evidence = estimator.evidence()
     probability = estimator.predict_proba(X)
     listen("probabilities", 1, 1)
-    found = estimator.predict(X) if supervised else estimator.transduction_
-    rank = np.where(target.rank == UNLABELED, found, target.rank).astype(np.int64)
+    labels = getattr(estimator, "transduction_", None)
+    labels = estimator.predict(X) if labels is None else labels
+    rank = np.where(target.rank == UNLABELED, labels, target.rank).astype(np.int64)
     model = TableModel(encoder, estimator, target.name, target.classes, {})
-    rating = Rating(model, target, X, rank, probability, held_out, cv_rank, errors, verdict, notes)
+    rating = Rating(
+        model,
+        target,
+        X,
+        rank,
+        probability,
+        rows[evidence.rows],
+        evidence.ranks,
+        evidence.errors,
+        evidence.verdict,
+        notes,
+    )
     model.card = _card(rating, method)
     return rating
 
 
-def _estimator(method: str, settings: Settings, has_text: bool, classes: list[int], n_rows: int) -> Any:
+def _estimator(
+    method: str, settings: Settings, has_text: bool, classes: list[int], n_rows: int
+) -> Any:
     """The estimator that the settings ask for."""
     shared: dict[str, Any] = {"classes": classes}
     # One swap per training, as in the paper, takes a number of trainings that grows with the rows.
@@ -225,56 +245,26 @@ def _estimator(method: str, settings: Settings, has_text: bool, classes: list[in
         # Rows of unit length have their cosine as inner product, so other kernels see nothing that it does not.
         kernel = settings.kernel or ("linear" if has_text else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
-        return TORCV(**shared, **{name: value for name, value in given.items() if value is not None})
+        return TORCV(
+            **shared, **{name: value for name, value in given.items() if value is not None}
+        )
     kernel = settings.kernel or ("linear" if has_text else "perceptron")
     C = 1.0 if settings.C is None else settings.C
     shared |= {"swaps": "all"} if many and method == "tor" else {}
-    return {"tor": TOR, "redsvm": REDSVM}[method](C=C, kernel=kernel, loss=settings.loss or "hinge", **shared)
-
-
-def _searched(search: TORCV) -> tuple[NDArray[np.int64], Ranks, dict[str, tuple[float, float]], str]:
-    """What a search has found out in its cross-validation."""
-    held_out = np.flatnonzero([label is not None for label in search.cv_predictions_])
-    cv_rank = search.cv_predictions_[held_out].astype(np.int64)
-    return held_out, cv_rank, search.cv_errors_, search.verdict_
-
-
-def _cross_validated(
-    model: Any, rows: NDArray[np.int64], X: Matrix, target: Target
-) -> tuple[NDArray[np.int64], Ranks, dict[str, tuple[float, float]], str]:
-    """Cross-validation of a single model, and of its supervised counterpart on the same folds."""
-    y = target.rank
-    own, distances = model._calibrator.held_out(model)
-    own, cv_rank = rows[own], (distances > 0).sum(axis=1)
-    if len(own) == 0:
-        return own, cv_rank, {}, "too few ratings for an estimate of the error"
-    errors = {"this model": _errors(y[own], cv_rank)}
-    if not isinstance(model, TOR):
-        return own, cv_rank, errors, f"supervised only: MAE {errors['this model'][1]:.2f} (5-fold, {len(own)} labels)"
-    plain = REDSVM(C=model.C, kernel=model.kernel, loss=model.loss, classes=model.classes)
-    rows, distances = cross_validate(plain, distances.shape[1], X, y, np.ones(len(y)))
-    errors["supervised"] = _errors(y[rows], (distances > 0).sum(axis=1))
-    helps = "helps" if errors["this model"][1] < errors["supervised"][1] else "does not help"
-    verdict = (
-        f"transduction {helps} here: MAE {errors['this model'][1]:.2f} against {errors['supervised'][1]:.2f} "
-        f"supervised (5-fold, {len(own)} labels)"
+    return {"tor": TOR, "redsvm": REDSVM}[method](
+        C=C, kernel=kernel, loss=settings.loss or "hinge", **shared
     )
-    return own, cv_rank, errors, verdict
-
-
-def _errors(truth: Ranks, found: Ranks) -> tuple[float, float]:
-    return mean_zero_one_error(truth, found), mean_absolute_error(truth, found)
 
 
 def _card(rating: Rating, method: str) -> dict[str, Any]:
     """What `tordinal inspect` shows."""
-    leader, estimator = rating.leader, rating.model.estimator
+    leader = rating.leader
     packages = ("tordinal", "numpy", "scipy", "scikit-learn", "numba", "pandas")
     return {
         "method": {"auto": "TORCV", "tor": "TOR", "redsvm": "REDSVM"}[method],
         "members": [
             {"kind": type(m).__name__, **{p: getattr(m, p) for p in ("C", "kernel", "loss")}}
-            for m in (estimator.estimators_ if isinstance(estimator, TORCV) else [estimator])
+            for m in rating.model.members
         ],
         "thresholds": [float(t) for t in leader.thresholds_],
         "rows": len(rating.rank),
@@ -283,5 +273,8 @@ def _card(rating: Rating, method: str) -> dict[str, Any]:
         "columns": [{k: c[k] for k in ("name", "role", "why")} for c in rating.model.encoder.plan_],
         "errors": {name: [float(v) for v in values] for name, values in rating.errors.items()},
         "verdict": rating.verdict,
-        "versions": {"python": platform.python_version(), **{name: version(name) for name in packages}},
+        "versions": {
+            "python": platform.python_version(),
+            **{name: version(name) for name in packages},
+        },
     }

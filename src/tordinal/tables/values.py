@@ -6,7 +6,15 @@ from typing import Any
 
 __all__ = ["TableError", "is_missing", "number", "visible"]
 
-MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}  # cells that stand for no value, in lower case
+MISSING = {
+    "",
+    "na",
+    "n/a",
+    "nan",
+    "null",
+    "none",
+    "<na>",
+}  # cells that stand for no value, in lower case
 
 
 class TableError(ValueError):
@@ -45,7 +53,13 @@ def visible(text: str) -> str:
         if c in "\n\t":
             found.append(" ")
         elif kind == "Cc":
-            found.append(chr(0x2400 + ord(c)) if ord(c) < 0x20 else "␡" if ord(c) == 0x7F else f"[U+{ord(c):04X}]")
+            found.append(
+                chr(0x2400 + ord(c))
+                if ord(c) < 0x20
+                else "␡"
+                if ord(c) == 0x7F
+                else f"[U+{ord(c):04X}]"
+            )
         elif kind in ("Cf", "Cs", "Zl", "Zp") and c not in "\u00ad\u200c\u200d":
             found.append(f"[U+{ord(c):04X}]")
         else:

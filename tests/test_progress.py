@@ -1,7 +1,7 @@
 import numpy as np
 
 from tordinal import REDSVM
-from tordinal.estimators._progress import Progress
+from tordinal.progress import Progress
 
 
 def test_the_first_verbose_fit_says_that_code_may_be_compiled(capsys, monkeypatch):

@@ -1,30 +1,26 @@
-"""Progress of a fit: scikit-learn's callbacks where the installed version has them, and `verbose`."""
+"""Progress of a fit: a callback of one's own, scikit-learn's callbacks, and `verbose`."""
 
 import time
 from collections.abc import Callable
 from types import TracebackType
 from typing import Any, ClassVar
 
-try:
-    from sklearn.callback import CallbackSupportMixin as CallbackSupport
-except ImportError:  # scikit-learn before 1.9
+__all__ = ["Listener", "Progress"]
 
-    class CallbackSupport:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's mixin where there is none."""
-
-
-__all__ = ["CallbackSupport", "Progress"]
+Listener = Callable[[str, int, int], None]
 
 
 class Progress:
-    """Tells callbacks and the terminal how a fit advances.
+    """Tells whoever wants to know how a fit advances.
 
-    A fit is a task with one subtask per level: the supervised training and each value of C2. Used as a context.
+    A fit is a task with one subtask per level: the supervised training and each value of C2. Used
+    as a context.
 
     Parameters
     ----------
     estimator : estimator
-        The estimator being fitted.
+        The estimator being fitted. Its `callback` is told what is being done, how much of it is
+        done, and how much there is; with `verbose` it is printed.
     n_levels : int
         How many levels there will be.
     """
@@ -42,18 +38,23 @@ class Progress:
         self.C2: float | None = None
         self.begun = 0
         self.stop = False
-        self.listen: Callable[[str, int, int], None] | None = getattr(estimator, "_listen", None)
+        self.listen: Listener | None = getattr(estimator, "callback", None)
         self.name_of_part, self.part_started = "", self.started
 
     def __enter__(self) -> "Progress":
         if self.estimator.verbose and not Progress.seen:
-            print(f"[{self.name}] first fit: loading compiled code, or compiling it, once, if it is not on disk yet")
+            print(
+                f"[{self.name}] first fit: loading compiled code, or compiling it, once, if it is "
+                "not on disk yet"
+            )
         Progress.seen = True
         if self.root is not None:
             self.root.call_on_fit_task_begin(estimator=self.estimator)
         return self
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(
+        self, kind: type | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
         if kind is None:
             self._end_level()
             if self.root is not None:
@@ -70,13 +71,16 @@ class Progress:
             seconds = time.perf_counter() - self.started
             print(
                 f"[{self.name}] C2 = {record['C2']:<10.4g} objective {record['objective']:<12.6g} "
-                f"steps {record['n_iter']:<8} {seconds:6.1f} s, level {self.begun} of {self.n_levels}"
+                f"steps {record['n_iter']:<8} {seconds:6.1f} s, level {self.begun} of "
+                f"{self.n_levels}"
             )
         return self.stop
 
     def problem(self, name: str) -> None:
         """Take note that a whole problem (one class of several) is solved."""
         self._begin_level(name)
+        if self.listen is not None:
+            self.listen(name, self.begun, self.n_levels)
         if self.estimator.verbose:
             seconds = time.perf_counter() - self.started
             print(f"[{self.name}] {name} done, {self.begun} of {self.n_levels}, {seconds:.1f} s")
@@ -98,7 +102,10 @@ class Progress:
         now = time.perf_counter()
         if self.estimator.verbose and now - self.said > 1.0:
             self.said = now
-            print(f"[{self.name}] {steps} steps, violation {violation:.2g} (tol {self.estimator.tol:g})")
+            print(
+                f"[{self.name}] {steps} steps, violation {violation:.2g} "
+                f"(tol {self.estimator.tol:g})"
+            )
 
     def _begin_level(self, name: str) -> None:
         self._end_level()

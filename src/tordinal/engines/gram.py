@@ -1,0 +1,263 @@
+"""Where a kernel model runs: kernel values between training rows on this machine.
+
+A solver knows the kernel matrix K only through this interface: its diagonal, products K v,
+combinations of some of its rows, and blocks of some rows with each other. As far as memory allows
+the matrix is held in full; otherwise rows are computed when they are needed and the most recently
+used ones are kept.
+"""
+
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+from tordinal.distances import Matrix
+from tordinal.engines.rows import power_of_four
+from tordinal.engines.threads import BLOCK, blocks, in_blocks, in_parts, n_threads
+from tordinal.kernels import Custom, Kernel, Precomputed
+
+__all__ = ["Gram"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+SINGLE_PRECISION_ROWS = 1024  # matrices of more rows are held in float32
+SAMPLE = 32  # rows from which the scale of a kernel is taken
+BATCH = 256  # rows that are computed together where they are not kept
+
+
+class Gram:
+    """The symmetric matrix of kernel values between training rows, divided by `scale`.
+
+    Parameters
+    ----------
+    kernel : Kernel
+        The kernel function.
+    X : matrix
+        Training rows, or their kernel values for a precomputed kernel.
+    cache_size : float
+        Memory for kernel values in MB.
+    double : bool
+        Whether to hold them in double precision wherever they fit; small matrices always are.
+    centre : ndarray of shape (n_features,) or None
+        What was taken off the features of a linear kernel.
+
+    Attributes
+    ----------
+    scale : float
+        About the variance of a row in the feature space, a power of four. All values are divided by
+        it, so that they are neither large nor small, and fit single precision.
+    full : bool
+        Whether the matrix is held in full.
+    rows : ndarray of shape (n_rows, n_rows)
+        The matrix, if it is.
+    diagonal : ndarray of shape (n_rows,)
+        k(x_i, x_i) / scale.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> from tordinal.kernels import Linear
+    >>> gram = Gram(Linear(), np.array([[1.0], [2.0]]), cache_size=1)
+    >>> gram.rows * gram.scale
+    array([[1., 2.],
+           [2., 4.]])
+    """
+
+    def __init__(
+        self,
+        kernel: Kernel,
+        X: Matrix,
+        cache_size: float,
+        *,
+        double: bool = False,
+        centre: Array | None = None,
+    ):
+        self.kernel, self.X, self.cache_size, self.double = kernel, X, cache_size, double
+        self.centre = centre
+        n = self.n_rows = int(X.shape[0])
+        double = n <= SINGLE_PRECISION_ROWS or (double and 8 * n * n <= cache_size * 2**20)
+        self.dtype = np.dtype(np.float64 if double else np.float32)
+        held = int(cache_size * 2**20 / (n * self.dtype.itemsize))
+        self.full = held >= n
+        self.scale = 1.0
+        diagonal = self._check(kernel.diagonal(X))
+        self.scale = self._variance(diagonal)
+        self.diagonal = diagonal / self.scale
+        if self.full:
+            self.rows = np.empty((n, n), dtype=self.dtype)
+            self._fill()
+        else:
+            self._cache = RowCache(n, held, self.dtype)
+
+    def _variance(self, diagonal: Array) -> float:
+        some = np.unique(np.linspace(0, self.n_rows - 1, SAMPLE).astype(np.int64))
+        return power_of_four(float(diagonal[some].mean() - self.compute(some, some).mean()))
+
+    def private(self, share: float = 1.0) -> "Gram":
+        """A matrix for one solver among several that work at the same time.
+
+        A full one serves all. A cache of rows serves one, so each gets a share of the memory.
+        """
+        if self.full:
+            return self
+        return Gram(
+            self.kernel, self.X, self.cache_size * share, double=self.double, centre=self.centre
+        )
+
+    def _fill(self) -> None:
+        """Compute the upper triangle block by block on all cores, and mirror it."""
+        pieces = list(blocks(self.n_rows, BLOCK))
+
+        def fill(p: slice, q: slice) -> None:
+            self.rows[p, q] = self.compute(p, q)
+            if p != q:
+                self.rows[q, p] = self.rows[p, q].T
+
+        pairs = [(p, q) for b, p in enumerate(pieces) for q in pieces[b:]]
+        if len(pairs) == 1 or isinstance(self.kernel, Custom):
+            for p, q in pairs:
+                fill(p, q)
+            return
+        with ThreadPoolExecutor(n_threads()) as pool:
+            try:
+                for done in [pool.submit(fill, p, q) for p, q in pairs]:
+                    done.result()
+            except BaseException:
+                pool.shutdown(wait=False, cancel_futures=True)
+                raise
+
+    def _check(self, values: Array) -> Array:
+        if not np.isfinite(values).all():
+            raise ValueError(
+                f"kernel={self.kernel!r} gave NaN or infinity. Check its parameters and the scale "
+                "of X."
+            )
+        return values
+
+    def compute(self, rows: Any, columns: Any = slice(None)) -> Array:
+        """Kernel values of some training rows with others, computed anew."""
+        if isinstance(self.kernel, Precomputed):
+            values = np.asarray(self.X[rows][:, columns], dtype=np.float64)
+        else:
+            values = self._check(self.kernel(self.X[rows], self.X[columns]))
+        return values if self.scale == 1.0 else values / self.scale
+
+    def row(self, i: int) -> Array:
+        """Row i in float64."""
+        return self.rows[i].astype(np.float64) if self.full else self.compute([i])[0]
+
+    def block(self, rows: Any, columns: Any) -> Any:
+        """Kernel values of some rows with some columns."""
+        if isinstance(rows, slice):
+            return self.rows[rows, columns] if self.full else self.compute(rows, columns)
+        if self.full:
+            values = np.empty((len(rows), len(columns)), dtype=self.dtype)
+            in_parts(
+                len(rows),
+                lambda p: _gather(self.rows, rows[p], columns, values[p]),
+                size=len(rows) * len(columns),
+            )
+            return values
+        held = self._cache.rows_of(rows, self.compute)
+        return self.compute(rows, columns) if held is None else held[:, columns]
+
+    def combine(self, index: Index, coefficients: Array) -> Array:
+        """The combination of some rows: K[:, index] @ coefficients."""
+        n = self.n_rows
+        if self.full and len(index) > n // 2:
+            v = np.zeros(n)
+            v[index] = coefficients
+            return self.times(v)
+        total = np.zeros(n)
+        if self.full:
+            work = partial(_combine, self.rows, index, coefficients, total)
+            in_parts(n, lambda p: work(p.start, p.stop), size=len(index) * n // 50)
+            return total
+        for piece in blocks(len(index), BATCH):
+            held = self._cache.rows_of(index[piece], self.compute)
+            values = self.compute(index[piece]) if held is None else held
+            total += coefficients[piece] @ values
+        return total
+
+    def times(self, v: Array) -> Array:
+        """K v, accumulated in float64, on all cores."""
+        out = np.empty(self.n_rows)
+
+        def times(p: slice) -> None:
+            if self.full:
+                _row_products(self.rows[p], v, out[p])
+            else:
+                out[p] = self.compute(p) @ v
+
+        size = min(BLOCK, -(-self.n_rows // (2 * n_threads())))
+        in_blocks(self.n_rows, times, size=self.n_rows if self.n_rows <= 1024 else size)
+        return out
+
+
+class RowCache:
+    """The rows of a kernel matrix that were used last.
+
+    Parameters
+    ----------
+    n : int
+        Rows of the matrix.
+    held : int
+        How many are kept.
+    dtype : dtype
+        Their precision.
+    """
+
+    def __init__(self, n: int, held: int, dtype: Any):
+        self._rows = np.empty((held, n), dtype=dtype)
+        self._place = np.full(n, -1, dtype=np.int64)
+        self._owner = np.full(held, -1, dtype=np.int64)
+        self._used = np.zeros(held, dtype=np.int64)
+        self._clock = 0
+
+    def rows_of(self, index: Index, compute: Any) -> Any:
+        """Some rows of the matrix, computed where they are not held; None if they do not fit."""
+        if len(index) > len(self._owner):
+            return None
+        self._clock += 1
+        missing = index[self._place[index] < 0]
+        self._used[self._place[index][self._place[index] >= 0]] = self._clock
+        if len(missing):
+            places = np.argsort(self._used, kind="stable")[: len(missing)]
+            evicted = self._owner[places]
+            self._place[evicted[evicted >= 0]] = -1
+            for piece in blocks(len(missing), BATCH):
+                self._rows[places[piece]] = compute(missing[piece])
+            self._owner[places], self._place[missing] = missing, places
+            self._used[places] = self._clock
+        return self._rows[self._place[index]]
+
+
+@njit(cache=True, nogil=True)
+def _gather(gram, rows, columns, out):
+    for p in range(len(rows)):
+        values = gram[rows[p]]
+        for q in range(len(columns)):
+            out[p, q] = values[np.uint64(columns[q])]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _combine(rows, index, coefficients, out, start, stop):
+    """Add to some columns of the result, which stay in the cache, what each row contributes."""
+    total = out[start:stop]
+    for j in range(len(index)):
+        row, weight = rows[index[j], start:stop], coefficients[j]
+        for p in range(total.shape[0]):
+            total[p] += weight * row[p]
+
+
+@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
+def _row_products(rows, v, out):
+    for i in range(rows.shape[0]):
+        row, total = rows[i], 0.0
+        for j in range(row.shape[0]):
+            total += row[j] * v[j]
+        out[i] = total

@@ -1,0 +1,213 @@
+"""Where a linear model runs: rows on this machine, in blocks that the cores work on.
+
+A solver that is made of products knows rows only through this interface: functions of one block are
+mapped over all blocks, and what they return is added up. X stays where it is and so does every
+vector with an entry per row; only w, t and sums come back. The same functions run wherever blocks
+lie.
+"""
+
+from collections.abc import Callable
+from functools import partial
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tordinal.engines.dense import DenseBlock
+from tordinal.engines.sparse import SparseBlock
+from tordinal.engines.threads import CHUNK, SMALL, blocks, in_blocks, n_threads
+from tordinal.reduction import Ranks
+
+__all__ = ["Block", "Rows", "light", "linear_rows", "power_of_four"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+NEAR_ONE = 16.0  # a scale of sparse rows within this factor of 1 is left alone
+LARGE = 2**23  # bytes of a dense matrix from which a second thread is worth it
+
+
+class Block:
+    """Some rows, with one entry each of the vectors that a solver keeps.
+
+    Attributes
+    ----------
+    X : DenseBlock or SparseBlock
+        Products with the rows.
+    y, cost : ndarray of shape (n_rows,)
+        Their ranks and costs.
+    h, z : ndarray of shape (n_rows,)
+        Their projections, and how those change along a direction.
+    u : ndarray of shape (n_rows, n_thresholds)
+        Multipliers of a piecewise linear loss.
+    D : ndarray of shape (n_rows,)
+        Curvatures that the last look has left here.
+    """
+
+    y: Ranks
+    cost: Array
+    h: Array
+    z: Array
+    u: Array
+    D: Array
+
+    def __init__(self, X: DenseBlock | SparseBlock):
+        self.X = X
+
+
+class Rows:
+    """The rows of a linear model on this machine.
+
+    Parameters
+    ----------
+    X : {ndarray, CSR matrix} of shape (n_rows, n_features)
+        Features.
+    scale : float
+        What they were divided by, squared.
+    centre : ndarray of shape (n_features,) or None
+        What was taken off them before.
+    """
+
+    def __init__(self, X: Any, scale: float = 1.0, centre: Array | None = None):
+        self.matrix, self.scale, self.centre = X, scale, centre
+        self.n_rows, self.n_features = X.shape
+        worth_it = X.nnz >= SMALL if sp.issparse(X) else X.nbytes >= LARGE
+        size = max(1, -(-self.n_rows // n_threads())) if worth_it else self.n_rows
+        self.slices = list(blocks(self.n_rows, min(size, CHUNK)))
+        make = partial(SparseBlock, X) if sp.issparse(X) else lambda piece: DenseBlock(X[piece])
+        self.blocks = [Block(make(piece)) for piece in self.slices]
+
+    def take(self, index: Index) -> "Rows":
+        """Some of the rows, for good."""
+        if len(index) == self.n_rows:
+            return self
+        return Rows(self.matrix[index], self.scale, self.centre)
+
+    def private(self, share: float = 1.0) -> "Rows":
+        """The rows for one solver among several that work at the same time."""
+        return Rows(self.matrix, self.scale, self.centre)
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the products with dense rows at the moment."""
+        return self.blocks[0].X.rows.dtype
+
+    def gather(self, index: Index) -> Any:
+        """Some dense rows as a matrix, in the precision of the moment."""
+        if len(self.blocks) == 1:
+            return self.blocks[0].X.rows[index]
+        which = np.searchsorted([piece.stop for piece in self.slices], index, side="right")
+        rows = np.empty((len(index), self.n_features), dtype=self.blocks[0].X.rows.dtype)
+        for b, (block, piece) in enumerate(zip(self.blocks, self.slices, strict=True)):
+            rows[which == b] = block.X.rows[index[which == b] - piece.start]
+        return rows
+
+    @property
+    def few_features(self) -> bool:
+        """Whether a matrix over the features can be formed."""
+        return self.blocks[0].X.few_features
+
+    def use(self, *, single: bool) -> None:
+        """Choose the precision of products with dense rows; sums are exact where it matters."""
+        for block in self.blocks:
+            if block.X.few_features:
+                block.X.use(single=single)
+
+    def put(self, **vectors: Any) -> None:
+        """Set vectors, of which each block gets its part."""
+        for name, vector in vectors.items():
+            for block, piece in zip(self.blocks, self.slices, strict=True):
+                setattr(block, name, vector[piece])
+
+    def get(self, name: str) -> Array:
+        """A vector of all rows."""
+        if len(self.blocks) == 1:
+            return getattr(self.blocks[0], name)
+        return np.concatenate([getattr(block, name) for block in self.blocks])
+
+    def sum(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Map a function over the blocks and add up what it returns, or each of its items."""
+        if getattr(work, "light", False) and self.n_rows <= CHUNK:
+            results = [work(block, *args) for block in self.blocks]
+        else:
+            results = in_blocks(
+                len(self.blocks), lambda p: work(self.blocks[p.start], *args), size=1
+            )
+        if len(results) == 1:
+            return results[0]
+        if isinstance(results[0], tuple):
+            return tuple(_total(items) for items in zip(*results, strict=True))
+        return _total(results)
+
+    def dot(self, v: Array) -> Array:
+        """X v, for all rows, exactly."""
+        parts: list[Array] = in_blocks(
+            len(self.blocks), lambda p: self.blocks[p.start].X.exact_dot(v), size=1
+        )
+        return parts[0] if len(parts) == 1 else np.concatenate(parts)
+
+    def transposed_dot(self, u: Array) -> Array:
+        """X'u, for all rows."""
+        pieces = self.slices
+        return _total(
+            in_blocks(
+                len(pieces),
+                lambda p: self.blocks[p.start].X.transposed_dot(u[pieces[p.start]]),
+                size=1,
+            )
+        )
+
+    def squared_norms(self) -> Array:
+        """|x_i|^2 of all rows."""
+        return np.concatenate([block.X.squared_norms() for block in self.blocks])
+
+
+def linear_rows(X: Any) -> Rows:
+    """The rows of a linear model, with features that are neither large nor small.
+
+    Dense features are centred. As b is free this changes nothing but a common shift of h and t, and
+    it keeps them accurate however far from the origin they lie.
+    """
+    if sp.issparse(X):
+        if not X.has_canonical_format:
+            X = X.copy()  # the buffers may be the caller's
+            X.sum_duplicates()
+        scale = power_of_four(float((X.data.astype(np.float64) ** 2).sum()) / max(X.shape[0], 1))
+        if 1.0 / NEAR_ONE <= scale <= NEAR_ONE:
+            return Rows(X)  # not worth a copy
+        return Rows(X.astype(np.float64) / np.sqrt(scale), scale)
+    centre = X.mean(axis=0, dtype=np.float64)
+    X = X - centre
+    scale = power_of_four(_mean_square(X))
+    if scale != 1.0:
+        X /= np.sqrt(scale)
+    return Rows(np.ascontiguousarray(X), scale, centre)
+
+
+def _mean_square(X: Array) -> float:
+    """The mean of |x|^2, also where the squares are too large for a number."""
+    largest = float(np.max(np.abs(X), initial=0.0))
+    if largest == 0.0:
+        return 0.0
+    unit = 2.0 ** np.floor(np.log2(largest))
+    return float(np.sum((X / unit) ** 2)) / len(X) * unit * unit
+
+
+def power_of_four(value: float) -> float:
+    """The power of four nearest to a positive number, 1 for any other: dividing by it is exact."""
+    if not (np.isfinite(value) and value > 0):
+        return 1.0
+    return float(4.0 ** np.clip(np.round(0.5 * np.log2(value)), -250, 250))
+
+
+def light(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function of a block as too quick to be worth a second thread."""
+    work.light = True  # type: ignore[attr-defined]
+    return work
+
+
+def _total(items: Any) -> Any:
+    """The sum of what blocks have returned; None where they return nothing."""
+    items = list(items)
+    return None if items[0] is None else sum(items[1:], start=items[0])

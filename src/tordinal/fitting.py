@@ -1,0 +1,307 @@
+"""Fitting a model to rows: kernel and solver, the C2 schedule, class counts, Algorithm 1.
+
+Estimators, their search, calibration and tables all fit here. What they want is a `Recipe`; what
+they get is a `Model`, or what models that had not seen some labels say of those rows.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.couplings import Coupling, Reduction
+from tordinal.distances import Matrix
+from tordinal.engines.gram import Gram
+from tordinal.engines.rows import Rows
+from tordinal.kernels import Kernel, make_kernel
+from tordinal.losses import Hinge, Loss, swap_gain
+from tordinal.problem import Problem
+from tordinal.projection import Projection
+from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.solvers import Solution, Solver, hold, solver_for
+from tordinal.transduction import (
+    Fit,
+    Transduction,
+    c2_schedule,
+    class_counts,
+    n_levels,
+    transduce,
+)
+
+__all__ = ["Model", "Recipe", "SolverTrainer", "check_class_ratio", "fit_model", "held_out"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+Note = Callable[[dict[str, float], Any], bool]
+
+
+@dataclass(frozen=True)
+class Recipe:
+    """How to fit: the parameters of the estimators, settled.
+
+    Attributes
+    ----------
+    C : float
+        Cost of labelled rows, C1.
+    kernel, gamma, degree, coef0
+        The kernel and its parameters.
+    loss : Loss
+        The loss.
+    coupling : Coupling
+        How thresholds are coupled.
+    C2_start, C2_factor, C2_max : float
+        The schedule of C2.
+    swaps : str or int
+        How labels are exchanged between two trainings.
+    class_ratio : str or ndarray of shape (n_classes,)
+        Class proportions of the unlabelled rows.
+    tol, max_iter, cache_size
+        Tolerance and limits.
+    """
+
+    C: float = 1.0
+    kernel: Any = "linear"
+    gamma: float | str = "scale"
+    degree: float = 3
+    coef0: float = 0.0
+    loss: Loss = Hinge()  # noqa: RUF009
+    coupling: Coupling = Reduction()  # noqa: RUF009
+    C2_start: float = 1e-5
+    C2_factor: float = 2.0
+    C2_max: float | None = None
+    swaps: str | int = "single"
+    class_ratio: Any = "labeled"
+    tol: float = 1e-3
+    max_iter: int = -1
+    cache_size: float = 2500
+
+    def kernel_for(self, X: Matrix) -> Kernel:
+        """The kernel with its parameters settled for some rows."""
+        return make_kernel(self.kernel, X, self.gamma, self.degree, self.coef0)
+
+    def problem(self, n_classes: int) -> Problem:
+        """What is solved."""
+        return Problem(self.loss, self.coupling, n_classes - 1)
+
+    def hold(self, kernel: Kernel, X: Matrix, n_classes: int) -> Gram | Rows:
+        """The rows in the form in which they are solved fastest."""
+        return hold(kernel, X, self.problem(n_classes), self.cache_size)
+
+    def n_levels(self, rank: Ranks) -> int:
+        """How many levels a fit has: the supervised training, and each value of C2."""
+        if not (rank == UNLABELED).any():
+            return 1
+        return 1 + n_levels(self.C, self.C2_start, self.C2_factor, self.C2_max)
+
+
+@dataclass
+class Model:
+    """A fitted model.
+
+    Attributes
+    ----------
+    projection : Projection
+        How rows are projected.
+    thresholds : ndarray of shape (n_thresholds,)
+        Thresholds on the same scale.
+    transduction : Transduction
+        What Algorithm 1 ended with; without unlabelled rows, the one training.
+    """
+
+    projection: Projection
+    thresholds: Array
+    transduction: Transduction
+
+    @property
+    def solution(self) -> Solution:
+        """The last training."""
+        return self.transduction.fit
+
+
+@dataclass
+class SolverTrainer:
+    """Trains with a solver, as `transduce` asks for it."""
+
+    solver: Solver
+    tol: float
+    max_iter: int
+    on_chunk: Callable[[int, float], None] | None = None
+
+    def train(self, y: Ranks, cost: Array, warm: Solution | None, precision: float) -> Solution:
+        """Solve (4) with y fixed."""
+        return self.solver.solve(
+            y, cost, warm=warm, tol=self.tol * precision, max_iter=self.max_iter,
+            on_chunk=self.on_chunk,
+        )  # fmt: skip
+
+    def gain(self, d: Array) -> Array:
+        """Decrease of the loss when a row changes sides."""
+        return swap_gain(self.solver.loss, d)
+
+
+def run_algorithm_1(
+    recipe: Recipe,
+    solver: Solver,
+    rank: Ranks,
+    weight: Array,
+    n_classes: int,
+    on_training: Note | None = None,
+    on_chunk: Callable[[int, float], None] | None = None,
+) -> Transduction:
+    """Algorithm 1 with a solver; without unlabelled rows, one training."""
+    unlabeled = rank == UNLABELED
+    recipe.n_levels(rank)  # refuses a schedule without end
+
+    def counts(supervised: Fit) -> Index:
+        ratio = resolve_ratio(recipe.class_ratio, rank, supervised, n_classes)
+        return class_counts(ratio, int(unlabeled.sum()))
+
+    schedule = c2_schedule(recipe.C, recipe.C2_start, recipe.C2_factor, recipe.C2_max)
+    trainer = SolverTrainer(solver, recipe.tol, recipe.max_iter, on_chunk)
+    return transduce(trainer, rank, weight, recipe.C, schedule, counts, recipe.swaps, on_training)
+
+
+def fit_model(
+    recipe: Recipe,
+    X: Matrix,
+    rank: Ranks,
+    weight: Array,
+    n_classes: int,
+    *,
+    kernel: Kernel | None = None,
+    data: Gram | Rows | None = None,
+    share: float = 1.0,
+    progress: Any = None,
+) -> Model:
+    """Fit a model to rows.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How.
+    X : matrix
+        Training rows, or their kernel values.
+    rank : ndarray of shape (n_rows,)
+        Ranks, `UNLABELED` where there is none.
+    weight : ndarray of shape (n_rows,)
+        Factor of each row's cost.
+    n_classes : int
+        K.
+    kernel : Kernel, optional
+        The kernel, if it is settled already.
+    data : Gram or Rows, optional
+        The rows as the solver holds them, if they are at hand.
+    share : float
+        Share of the memory for kernel values, where several models are fitted at the same time.
+    progress : Progress, optional
+        Whom to tell.
+
+    Returns
+    -------
+    model : Model
+        The fitted model, brought to rounding accuracy where that is quick.
+    """
+    kernel = recipe.kernel_for(X) if kernel is None else kernel
+    data = recipe.hold(kernel, X, n_classes) if data is None else data
+    solver = solver_for(data, recipe.problem(n_classes), share)
+    told = (progress.training, progress.chunk) if progress is not None else (None, None)
+    result = run_algorithm_1(recipe, solver, rank, weight, n_classes, *told)
+    result.fit = solver.refine(result.fit)
+    projection = Projection.of(kernel, X, result.fit.coefficients, result.fit.coef)
+    return Model(projection, result.fit.thresholds + projection.shift(data.centre), result)
+
+
+def held_out(
+    recipe: Recipe,
+    data: Gram | Rows,
+    rank: Ranks,
+    weight: Array,
+    n_classes: int,
+    fold: Index,
+    k: int,
+    *,
+    transductive: bool,
+    refine: bool = False,
+    share: float = 1.0,
+) -> tuple[Index, Array, Ranks]:
+    """What a model that has not seen the labels of fold k says of its rows.
+
+    Parameters
+    ----------
+    recipe : Recipe
+        How to fit it.
+    data : Gram or Rows
+        All rows, labelled or not.
+    rank, weight : ndarray of shape (n_rows,)
+        Ranks and weights of all rows.
+    n_classes : int
+        K.
+    fold : ndarray of shape (n_rows,)
+        The fold in which each row's label is hidden, -1 for none.
+    k : int
+        The fold.
+    transductive : bool
+        Whether unlabelled rows, with those of the fold among them, take part.
+    refine : bool
+        Whether to bring the model to rounding accuracy where that is quick.
+    share : float
+        Share of the memory for kernel values.
+
+    Returns
+    -------
+    rows : ndarray
+        The rows of the fold.
+    distances : ndarray of shape (len(rows), n_thresholds)
+        Their distances to the thresholds.
+    labels : ndarray of shape (len(rows),)
+        Their ranks: those that Algorithm 1 ends with, or by the thresholds.
+    """
+    rows = np.flatnonzero(fold == k)
+    visible = np.where(fold == k, UNLABELED, rank)
+    solver = solver_for(data, recipe.problem(n_classes), share)
+    if transductive and (visible == UNLABELED).any():
+        result = run_algorithm_1(recipe, solver, visible, weight, n_classes)
+        fit = solver.refine(result.fit) if refine else result.fit
+        return rows, fit.h[rows, None] - fit.thresholds, result.y[rows]
+    cost = np.where(visible == UNLABELED, 0.0, recipe.C * weight)
+    fit = solver.solve(visible, cost, tol=recipe.tol, max_iter=recipe.max_iter)
+    fit = solver.refine(fit) if refine else fit
+    distances = fit.h[rows, None] - fit.thresholds
+    return rows, distances, (distances > 0).sum(axis=1)
+
+
+def check_class_ratio(class_ratio: Any, n_classes: int) -> str | Array:
+    """Settle the parameter `class_ratio`: a name, or K proportions, scaled to sum to 1."""
+    if isinstance(class_ratio, str):
+        return class_ratio
+    ratio = np.asarray(class_ratio, dtype=np.float64)
+    given = ratio.shape == (n_classes,) and np.isfinite(ratio).all()
+    if not given or (ratio < 0).any() or ratio.sum() <= 0:
+        raise ValueError(
+            f"class_ratio={class_ratio!r} must be a name or {n_classes} proportions, one per "
+            "class, none negative and not all zero."
+        )
+    return ratio / ratio.sum()
+
+
+def resolve_ratio(
+    class_ratio: str | Array, rank: Ranks, supervised: Fit | None, n_classes: int
+) -> Array:
+    """Proportions of the classes among the unlabelled rows."""
+    if not isinstance(class_ratio, str):
+        return class_ratio
+    unlabeled = rank == UNLABELED
+    given = np.bincount(rank[~unlabeled], minlength=n_classes)
+    labeled = given / given.sum()  # Algorithm 2, line 4
+    if class_ratio == "labeled":
+        return labeled
+    if class_ratio == "uniform":
+        return np.full(n_classes, 1.0 / n_classes)
+    assert supervised is not None
+    predicted = np.bincount(
+        ranks(supervised.h[unlabeled], supervised.thresholds), minlength=n_classes
+    )
+    share = predicted / predicted.sum()
+    return share if class_ratio == "predicted" else 0.5 * (labeled + share)

@@ -1,0 +1,265 @@
+"""The cross-validation behind `TORCV`: folds, shared kernels, a race of transductive candidates."""
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+from joblib import Parallel, delayed, effective_n_jobs
+from numpy.typing import NDArray
+from sklearn.metrics import get_scorer
+from sklearn.utils import check_random_state
+
+from tordinal.distances import Matrix
+from tordinal.engines.gram import Gram
+from tordinal.engines.rows import Rows
+from tordinal.fitting import Recipe, held_out
+from tordinal.kernels import Kernel
+from tordinal.losses import check_loss, is_smooth
+from tordinal.model_selection import deal_folds, take
+from tordinal.progress import Progress
+from tordinal.reduction import UNLABELED, Ranks
+from tordinal.search.candidates import Candidate, options
+from tordinal.search.committee import diverse, median_ranks
+from tordinal.search.trials import HeldOut, Trial, score
+from tordinal.solvers import solver_for
+
+__all__ = ["Search", "best_settings"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+REPEATS = 2  # how often the cheap supervised cross-validation is repeated, with other folds
+SETTINGS = 3  # supervised settings (loss, kernel and its best C) whose variants enter the race
+FIRST_FOLDS = 2  # folds after which the worse half of the transductive candidates drops out
+SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is hopeless
+NEAR_TIE = 0.25  # standard errors within which the simpler model wins
+AT_BOUND = 0.999  # share of the cost at which a dual variable counts as at its bound
+
+
+class Search:
+    """The cross-validation behind `TORCV`.
+
+    Parameters
+    ----------
+    owner : TORCV
+        The estimator, for its parameters.
+    base : Recipe
+        What all candidates have in common.
+    X : matrix
+        All rows.
+    rank : ndarray of shape (n_rows,)
+        Their ranks.
+    progress : Progress
+        Whom to tell.
+    """
+
+    def __init__(self, owner: Any, base: Recipe, X: Matrix, rank: Ranks, progress: Progress):
+        self.owner, self.base, self.X, self.rank = owner, base, X, rank
+        self.progress = progress
+        self.n_classes = len(owner.classes_)
+        self.labeled = np.flatnonzero(rank != UNLABELED)
+        rng = check_random_state(owner.random_state)
+        self.n_splits = min(owner.cv, _most_splits(rank))
+        if self.n_splits < 2:
+            raise ValueError(
+                "y: to choose, TORCV must hold labels out, and the only label of a class cannot "
+                "be. Label more rows, or choose a model yourself and use TOR."
+            )
+        self.folds = [deal_folds(rank[self.labeled], self.n_splits, rng) for _ in range(REPEATS)]
+        unlabeled = np.flatnonzero(rank == UNLABELED)
+        if len(unlabeled) > owner.cv_unlabeled:
+            unlabeled = np.sort(rng.choice(unlabeled, owner.cv_unlabeled, replace=False))
+        self.rows = np.concatenate([self.labeled, unlabeled])  # labelled rows first
+        self.scorer = None if owner.scoring is None else get_scorer(owner.scoring)
+        self.trials: dict[Candidate, Trial] = {}
+
+    # Stage 1: supervised models, by repeated cross-validation -----------------------------------
+
+    def supervised(self, candidates: list[Candidate]) -> list[Trial]:
+        """Cross-validate supervised candidates; those of one kind share a path of rising C."""
+        groups: dict[tuple[int, int], list[Candidate]] = {}
+        for candidate in candidates:
+            groups.setdefault(candidate.kind, []).append(candidate)
+        self.trials = {c: Trial(c) for c in candidates}
+        jobs: list[tuple[int, list[Candidate], Index, Any]] = []
+        for group in groups.values():
+            path = sorted(group, key=lambda c: c.C)
+            data = self._hold(path[0], self.labeled)
+            jobs += [
+                (repeat * self.n_splits + k, path, np.flatnonzero(fold == k), data)
+                for repeat, fold in enumerate(self.folds)
+                for k in range(self.n_splits)
+            ]
+        results = self._parallel(
+            delayed(_supervised_path)(
+                self._recipe(path[0]), data, self.rank[self.labeled], rows, [c.C for c in path],
+                self.n_classes, self._share,
+            )
+            for _, path, rows, data in jobs
+        )  # fmt: skip
+        for done, ((split, path, rows, _), distances) in enumerate(zip(jobs, results, strict=True)):
+            self.progress.part("supervised candidates", done + 1, len(jobs))
+            for candidate, d in zip(path, distances, strict=True):
+                self._note(self.trials[candidate], split, rows, d, (d > 0).sum(axis=1))
+        return [self.trials[c] for c in candidates]
+
+    # Stage 2: transductive models, in a race ----------------------------------------------------
+
+    def race(self, candidates: list[Candidate]) -> list[Trial]:
+        """Cross-validate transductive candidates fold by fold; the worse half drops out early."""
+        first = {c.kind: c for c in candidates}
+        data = {kind: self._hold(c, self.rows) for kind, c in first.items()}
+        trials = [Trial(c) for c in candidates]
+        alive = trials
+        later = (len(trials) + 1) // 2 * (self.n_splits - FIRST_FOLDS)
+        total, done = len(trials) * FIRST_FOLDS + later, 0
+        rank, weight = self.rank[self.rows], np.ones(len(self.rows))
+        fold = np.concatenate([self.folds[0], np.full(len(self.rows) - len(self.labeled), -1)])
+        stages = (range(min(FIRST_FOLDS, self.n_splits)), range(FIRST_FOLDS, self.n_splits))
+        for stage in stages:
+            jobs = [(trial, k) for k in stage for trial in alive]
+            results = self._parallel(
+                delayed(held_out)(
+                    self._recipe(trial.candidate), data[trial.candidate.kind], rank, weight,
+                    self.n_classes, fold, k, transductive=True, share=self._share,
+                )
+                for trial, k in jobs
+            )  # fmt: skip
+            for (trial, k), (rows, distances, labels) in zip(jobs, results, strict=True):
+                self._note(trial, k, rows, distances, labels)
+                done += 1
+                self.progress.part("transductive candidates", done, total)
+            if stage.start == 0 and self.n_splits > FIRST_FOLDS:
+                alive = sorted(alive, key=lambda t: -self.estimate(t))[: (len(alive) + 1) // 2]
+                for trial in trials:
+                    trial.dropped = trial not in alive
+        return trials
+
+    # Scores -------------------------------------------------------------------------------------
+
+    def _note(self, trial: Trial, split: int, rows: Index, distances: Array, labels: Ranks) -> None:
+        """Score the held-out rows of one fold, by their place among the labelled ones."""
+        truth = self.rank[self.labeled][rows]
+        if self.scorer is None:
+            trial.scores[split] = -float(np.mean(np.abs(labels - truth)))
+        else:
+            classes = self.owner.classes_
+            answer = HeldOut(self.owner.__sklearn_tags__(), classes, labels, distances)
+            trial.scores[split] = score(
+                self.scorer, answer, self.X[self.labeled[rows]], classes[truth],
+                trial.candidate.params,
+            )  # fmt: skip
+        if split < self.n_splits:
+            trial.distances[split], trial.labels[split] = distances, labels
+
+    def estimate(self, trial: Trial) -> float:
+        """Estimated score of a candidate.
+
+        Transductive candidates are tried on fewer folds than the supervised ones they extend. What
+        counts is the difference on the folds they share, added to the supervised score over all
+        repeats.
+        """
+        base = self.trials.get(trial.candidate.setting)
+        if not trial.candidate.transductive or base is None:
+            return trial.mean()
+        shared = [split for split in trial.scores if split in base.scores]
+        return base.mean() + trial.mean(shared) - base.mean(shared)
+
+    def best(self, trials: list[Trial], n: int) -> list[Trial]:
+        """The best candidates; for a single one near-ties go to the simpler model."""
+        whole = [t for t in trials if not t.dropped and self.estimate(t) > -np.inf]
+        order = sorted(
+            whole, key=lambda t: (-round(self.estimate(t), 9), *self._complexity(t.candidate))
+        )
+        if not order or n > 1:
+            return diverse(order, n)
+        top = order[0]
+        least = self.estimate(top) - NEAR_TIE * top.error(REPEATS)
+        near = [t for t in order if self.estimate(t) >= least]
+        return [min(near, key=lambda t: self._complexity(t.candidate))]
+
+    def _complexity(self, c: Candidate) -> tuple[bool, int, float]:
+        kernels = [id(k) for k in options(self.owner.kernel)]
+        return c.transductive, kernels.index(id(c.kernel)), c.C
+
+    def held_out(self, trial: Trial) -> tuple[Array, Ranks, Array]:
+        """Distances, ranks and weights of a candidate's held-out rows, for its calibration."""
+        order = [np.flatnonzero(self.folds[0] == k) for k in trial.distances]
+        y = self.rank[self.labeled][np.concatenate(order)]
+        return np.concatenate(list(trial.distances.values())), y, np.ones(len(y))
+
+    def committee_labels(self, chosen: list[Trial]) -> tuple[Index, Ranks]:
+        """Cross-validated rank of each labelled row that was held out, by a committee."""
+        rows, labels = [], []
+        for k in range(self.n_splits):
+            rows.append(self.labeled[self.folds[0] == k])
+            labels.append(median_ranks([t.labels[k] for t in chosen]))
+        return np.concatenate(rows), np.concatenate(labels)
+
+    # Fits ---------------------------------------------------------------------------------------
+
+    def kernel_for(self, candidate: Candidate) -> Kernel:
+        """The kernel of a candidate, settled once for the search and what is fitted after it."""
+        return self._recipe(candidate).kernel_for(self.X)
+
+    def _recipe(self, candidate: Candidate) -> Recipe:
+        return candidate.recipe(self.base, self.n_classes)
+
+    def _hold(self, candidate: Candidate, rows: Index) -> Gram | Rows:
+        X = take(self.X, rows, rows, pairwise=candidate.kernel == "precomputed")
+        return self._recipe(candidate).hold(self.kernel_for(candidate), X, self.n_classes)
+
+    @property
+    def _share(self) -> float:
+        return 1.0 / effective_n_jobs(self.owner.n_jobs)
+
+    def _parallel(self, jobs: Any) -> Iterator[Any]:
+        """Results in the order of the jobs, each as soon as it is there."""
+        return Parallel(n_jobs=self.owner.n_jobs, prefer="threads", return_as="generator")(jobs)
+
+
+def _supervised_path(
+    recipe: Recipe,
+    data: Gram | Rows,
+    y: Ranks,
+    rows: Index,
+    costs: list[float],
+    n_classes: int,
+    share: float,
+) -> list[Array]:
+    """Distances of held-out rows for each C, from the smallest up, each started from the last."""
+    solver = solver_for(data, recipe.problem(n_classes), share)
+    weight = np.ones(len(y))
+    weight[rows] = 0.0
+    solution, distances = None, []
+    for C in costs:
+        # Once no variable is at its bound a larger C changes nothing.
+        settled = solution is not None and solution.u is not None
+        if not settled or np.abs(solution.u).max() >= AT_BOUND:  # type: ignore[union-attr]
+            solution = solver.solve(
+                y, C * weight, warm=solution, tol=recipe.tol, max_iter=SUPERVISED_STEPS
+            )
+        assert solution is not None
+        distances.append(solution.h[rows][:, None] - solution.thresholds)
+    return distances
+
+
+def best_settings(trials: list[Trial]) -> list[Candidate]:
+    """The best C of each loss and kernel, the best of those first; near-ties to the smaller C."""
+    groups: dict[tuple[int, int], list[Trial]] = {}
+    quick = [t for t in trials if not is_smooth(check_loss(t.candidate.loss))]
+    for trial in quick or trials:
+        if trial.mean() > -np.inf:
+            groups.setdefault(trial.candidate.kind, []).append(trial)
+    best = []
+    for group in groups.values():
+        top = max(group, key=Trial.mean)
+        least = top.mean() - NEAR_TIE * top.error(REPEATS)
+        near = [t for t in group if t.mean() >= least]
+        best.append(min(near, key=lambda t: t.candidate.C))
+    return [t.candidate for t in sorted(best, key=lambda t: -t.mean())[:SETTINGS]]
+
+
+def _most_splits(rank: Ranks) -> int:
+    counts = np.bincount(rank[rank != UNLABELED])
+    return int(counts[counts > 1].sum())

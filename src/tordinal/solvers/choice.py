@@ -1,0 +1,81 @@
+"""Which solver, and in which form the rows are held, for all estimators: the one place to choose.
+
+==========================  ==============================  ==============================
+rows                        hinge, Laplacian                smooth losses
+==========================  ==============================  ==============================
+a kernel, or more features  `SMO` on the Gram matrix        `KernelNewton` on the Gram
+than rows                                                   matrix
+dense linear                `Newton` in the features        `Newton` in the features
+few sparse linear           `SMO` on the Gram matrix        `Newton` in the features
+many sparse linear          `CoordinateDescent` in the      `Newton` in the features
+                            features
+==========================  ==============================  ==============================
+
+Each solver says what it handles; ``docs/benchmarks.md`` shows why the lines are drawn where they are.
+"""
+
+import numpy as np
+import scipy.sparse as sp
+
+from tordinal.distances import Matrix
+from tordinal.engines.gram import Gram
+from tordinal.engines.rows import Rows, linear_rows
+from tordinal.kernels import Kernel, Linear
+from tordinal.problem import Problem
+from tordinal.solvers.coordinate import CoordinateDescent
+from tordinal.solvers.kernel_newton import KernelNewton
+from tordinal.solvers.newton import Newton
+from tordinal.solvers.smo import SMO
+from tordinal.solvers.solver import Solver
+
+__all__ = ["SOLVERS", "hold", "solver_for"]
+
+SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, CoordinateDescent, Newton)
+
+MOST_FEATURES = 1500  # beyond, a matrix over dense features is too large to factor often
+DENSE_FEATURES = 300  # up to here sparse rows are made dense
+GRAM_ROWS = 12_000  # sparse rows whose Gram matrix is worth its memory
+GRAM_PRODUCTS = 5e9  # products of non-zeros that it may take
+
+
+def hold(kernel: Kernel, X: Matrix, problem: Problem, cache_size: float) -> Gram | Rows:
+    """Hold the training rows in the form in which the problem is solved fastest."""
+    if isinstance(kernel, Linear):
+        if sp.issparse(X) and _worth_making_dense(X, cache_size):
+            X = X.toarray()
+        if _in_features(X, problem, cache_size):
+            return linear_rows(X)
+        if not sp.issparse(X):
+            centre = X.mean(axis=0, dtype=np.float64)
+            return Gram(kernel, X - centre, cache_size, double=problem.smooth, centre=centre)
+    return Gram(kernel, X, cache_size, double=problem.smooth)
+
+
+def _worth_making_dense(X: Matrix, cache_size: float) -> bool:
+    n, d = X.shape
+    return d <= DENSE_FEATURES and d < n and 8 * n * d <= cache_size * 2**20
+
+
+def _in_features(X: Matrix, problem: Problem, cache_size: float) -> bool:
+    """Whether a linear model is solved in its features rather than on a Gram matrix."""
+    n, d = X.shape
+    fits = 4.0 * n * n <= cache_size * 2**20
+    if not sp.issparse(X):
+        return d <= min(n, MOST_FEATURES) or not fits
+    if problem.smooth:
+        return True
+    by_feature = np.bincount(X.indices, minlength=d).astype(np.float64)
+    return not fits or n > GRAM_ROWS or float(by_feature @ by_feature) > GRAM_PRODUCTS
+
+
+def solver_for(data: Gram | Rows, problem: Problem, share: float = 1.0) -> Solver:
+    """The first solver that handles a problem on rows in the form in which they are held.
+
+    Several solvers may work on the same rows at the same time, each with its `share` of the memory.
+    """
+    for solver in SOLVERS:
+        if solver.handles(problem, data):
+            return solver(data.private(share), problem)
+    raise ValueError(
+        f"no solver handles {problem.loss!r} with {problem.coupling!r} on {type(data).__name__}"
+    )

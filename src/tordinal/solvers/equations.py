@@ -1,0 +1,220 @@
+"""Newton's equations for a linear model, in three ways.
+
+With D the curvatures of the rows, B = X'E the mixed derivatives and M those in t they are
+
+    (width I + X'DX) v - B tau = -width g_w,      M tau - B'v = -width g_t
+
+Few dense features: the matrix is formed. For a piecewise linear loss few rows change their
+curvature from one step, or one training, to the next, so its factor is kept and mended
+(`Formed`). For a smooth loss all of them change a little, so an old factor is a good preconditioner
+(`Remembered`). Many features: conjugate gradients with the diagonal (`Iterated`).
+"""
+
+from typing import NamedTuple, Protocol
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dgetrf, dgetrs
+
+from tordinal.engines.rows import Block, Rows
+from tordinal.solvers.linalg import Factor, conjugate_gradients
+
+__all__ = ["Equations", "Slopes", "equations_for"]
+
+Array = NDArray[np.float64]
+
+MENDED, FEATURES_A_MENDED = 24, 6  # rows by which a factor is mended at most: so many, and d / 6
+OLDEST = 50  # changes of a matrix after which it is computed anew, for accuracy
+MAX_CG, SETTLED = 200, 0.25  # conjugate gradients: iterations, and how little the last one adds
+FREE_CG = 3  # iterations with an old factor that are not held against it
+FEATURES_A_CG = 16  # a new factor costs as much as one more iteration for so many features
+
+
+class Slopes(NamedTuple):
+    """The objective and its derivatives at a point.
+
+    Attributes
+    ----------
+    value : float
+        The objective.
+    w, t : ndarray
+        Its derivatives g_w and g_t.
+    mixed : ndarray of shape (n_features, n_thresholds)
+        B, with the sign changed and multiplied by the width.
+    tt : ndarray of shape (n_thresholds, n_thresholds)
+        M, multiplied by the width.
+    width : float
+        That of the band; 1 for a smooth loss.
+    """
+
+    value: float
+    w: Array
+    t: Array
+    mixed: Array
+    tt: Array
+    width: float
+
+    def along(self, v: Array, tau: Array) -> float:
+        """The derivative along a direction."""
+        return float(self.w @ v + self.t @ tau)
+
+
+class Equations(Protocol):
+    """Newton's equations for some rows."""
+
+    rows: Rows
+
+    def direction(self, slopes: Slopes) -> tuple[Array, Array]:
+        """The direction (v, tau), for the curvatures that the last look left in the blocks."""
+
+    def again(self, slopes: Slopes) -> tuple[Array, Array]:
+        """The direction by the equations of the last time: quick, and good nearby."""
+
+
+def equations_for(rows: Rows, smooth: bool) -> Equations:
+    """The way to solve the equations that suits rows and loss."""
+    if not rows.few_features:
+        return Iterated(rows)
+    return Remembered(rows) if smooth else Formed(rows)
+
+
+class Formed:
+    """width I + X'DX, factored, and mended where few rows have another curvature since.
+
+    With U those rows and d their changes, the inverse follows from Woodbury's identity.
+    """
+
+    def __init__(self, rows: Rows):
+        self.rows = rows
+        self.most = MENDED + rows.n_features // FEATURES_A_MENDED
+        self.width, self.matrix = 0.0, None
+
+    def direction(self, slopes: Slopes) -> tuple[Array, Array]:
+        self._bring_up_to_date(slopes.width)
+        B, width = slopes.mixed, slopes.width
+        solved = self._solve(np.column_stack([-width * slopes.w, B]))
+        self._mixed, self._carried = B, solved[:, 1:]
+        self._tt = slopes.tt - B.T @ self._carried
+        return self._with_thresholds(solved[:, 0], slopes)
+
+    def again(self, slopes: Slopes) -> tuple[Array, Array]:
+        return self._with_thresholds(self._solve(-slopes.width * slopes.w), slopes)
+
+    def _with_thresholds(self, v: Array, slopes: Slopes) -> tuple[Array, Array]:
+        tau = np.linalg.solve(self._tt, self._mixed.T @ v - slopes.width * slopes.t)
+        return v + self._carried @ tau, tau
+
+    def _bring_up_to_date(self, width: float) -> None:
+        D, dtype = self.rows.get("D"), self.rows.dtype
+        if width == self.width and dtype == self.U.dtype:
+            changed = np.flatnonzero(D != self.D)
+            new = changed[~self.listed[changed]]
+            if len(self.index) + len(new) <= self.most:
+                self._mend(D, new)
+                return
+        self._factor(D, width)
+
+    def _factor(self, D: Array, width: float) -> None:
+        """Factor the matrix anew; it is changed by the rows that are others than last time."""
+        changed = None
+        if self.matrix is not None and self.matrix.dtype == self.rows.dtype:
+            changed = np.flatnonzero(D != self.D)
+        if changed is None or 2 * len(changed) >= np.count_nonzero(D) or self.age >= OLDEST:
+            self.matrix, self.age = self.rows.sum(normal), 0
+        else:
+            U = self.rows.gather(changed)
+            self.matrix += (U.T * (D[changed] - self.D[changed]).astype(U.dtype)) @ U
+            self.age += 1
+        H = self.matrix.copy()
+        H.flat[:: len(H) + 1] += width
+        self.width, self.D, self.factor = width, D.copy(), Factor(H)
+        self.listed = np.zeros(len(D), dtype=bool)
+        self.index = np.empty(0, dtype=np.int64)
+        self.U = self.Z = np.empty((0, len(H)), dtype=self.rows.dtype)
+
+    def _mend(self, D: Array, new: NDArray[np.int64]) -> None:
+        if len(new):
+            self.listed[new] = True
+            self.index = np.concatenate([self.index, new])
+            U = self.rows.gather(new)
+            self.U = np.concatenate([self.U, U])
+            self.Z = np.concatenate([self.Z, self.factor.solve(U.T).T.astype(U.dtype)])
+            self.UZ = (self.U @ self.Z.T).astype(np.float64)
+        if len(self.index):
+            self.change = D[self.index] - self.D[self.index]
+            small = self.change[:, None] * self.UZ
+            small.flat[:: len(small) + 1] += 1.0
+            self.small = dgetrf(small.T, overwrite_a=1)[:2]
+
+    def _solve(self, right: Array) -> Array:
+        v = self.factor.solve(right)
+        if len(self.index):
+            short = ((self.U @ v.astype(self.U.dtype)).T * self.change).T
+            # The matrix was factored transposed, as LAPACK stores it.
+            v -= self.Z.T @ dgetrs(*self.small, short, trans=1)[0].astype(self.Z.dtype)
+        return v
+
+
+class Remembered:
+    """Conjugate gradients, with the factor of an earlier matrix as preconditioner."""
+
+    def __init__(self, rows: Rows):
+        self.rows = rows
+        self.factor: Factor | None = None
+        self.held_against = 0
+
+    def direction(self, slopes: Slopes) -> tuple[Array, Array]:
+        M, B = Factor(slopes.tt.copy()), slopes.mixed
+        if self.factor is None or self.held_against * FEATURES_A_CG >= self.rows.n_features:
+            H = self.rows.sum(normal) - B @ M.solve(B.T)
+            H.flat[:: len(H) + 1] += slopes.width
+            self.factor, self.held_against = Factor(H), 0
+        v, iterations = _iterate(self.rows, slopes, M, self.factor.solve)
+        self.held_against += max(0, iterations - FREE_CG)
+        return v, M.solve(B.T @ v - slopes.width * slopes.t)
+
+    again = direction
+
+
+class Iterated:
+    """Conjugate gradients, with the diagonal as preconditioner."""
+
+    def __init__(self, rows: Rows):
+        self.rows = rows
+
+    def direction(self, slopes: Slopes) -> tuple[Array, Array]:
+        M, B = Factor(slopes.tt.copy()), slopes.mixed
+        scale = 1.0 / (slopes.width + self.rows.sum(curvature_diagonal))
+        v, _ = _iterate(self.rows, slopes, M, lambda r: scale * r)
+        return v, M.solve(B.T @ v - slopes.width * slopes.t)
+
+    again = direction
+
+
+def _iterate(rows: Rows, slopes: Slopes, M: Factor, precondition) -> tuple[Array, int]:  # type: ignore[no-untyped-def]
+    """Solve for v with tau eliminated: (width I + X'DX - B M^-1 B') v = right."""
+    B, width = slopes.mixed, slopes.width
+
+    def product(p: Array) -> Array:
+        return width * p + rows.sum(curved, p) - B @ M.solve(B.T @ p)
+
+    right = -width * (slopes.w + B @ M.solve(slopes.t))
+    return conjugate_gradients(product, precondition, right, MAX_CG, SETTLED)
+
+
+# Functions of one block ----------------------------------------------------------------------------
+
+
+def normal(block: Block) -> Array:
+    """X'DX."""
+    return block.X.normal(block.D)  # type: ignore[union-attr]
+
+
+def curved(block: Block, v: Array) -> Array:
+    """X'DX v."""
+    return block.X.curved(block.D, v)
+
+
+def curvature_diagonal(block: Block) -> Array:
+    """The diagonal of X'DX."""
+    return block.X.curvature_diagonal(block.D)

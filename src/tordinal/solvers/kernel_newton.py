@@ -1,0 +1,352 @@
+"""Newton's method for smooth losses with a kernel: products with K, and one factor now and then.
+
+The unknowns are a, the weights of the training rows in w, and the thresholds t. Because b is free,
+sum(a) = 0 at the optimum, so the feature map may be centred: K is replaced by its doubly centred
+form, which is positive semi-definite also for conditionally positive kernels such as the perceptron
+kernel. In the norm of the feature space the Hessian of (4) is
+
+    v  ->  v + D z - E tau,        tau  ->  M tau - E'z        with  z = K v
+
+where E_ik = C_i loss''(g_ik), D_i = sum_k E_ik and M = R'' + diag(sum_i E_ik). The few thresholds
+are eliminated exactly, and what is left, (I + S K) v = r with S = D - E M^-1 E', is solved by
+conjugate gradients in that norm at one product with K per iteration. The preconditioner is its own
+inverse for the curvatures of an earlier step, by a factor of I + D^1/2 K D^1/2 in single precision.
+``docs/mathematics.md`` has the derivation.
+"""
+
+from contextlib import nullcontext
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.lapack import dpotrf, spotrf
+
+from tordinal.engines.gram import Gram
+from tordinal.engines.threads import BLOCK, all_threads, in_blocks, in_parts
+from tordinal.problem import Problem
+from tordinal.solvers.linalg import Factor, cholesky_solve
+from tordinal.solvers.newton import line_search
+from tordinal.solvers.solver import Solution, Solver, Task
+
+__all__ = ["KernelNewton"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+FORCING = 0.1  # the equations of a step are solved to this share of the gradient, at least
+MAX_STEPS = 200  # Newton steps for one training
+MAX_CG = 300  # products for one step
+ROUNDING = 1e-14  # relative decrease of the objective that is noise
+DAMPING = 1e-9  # of thresholds that no row holds in place
+FACTORED = 6144  # rows of a matrix that is factored whole
+LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a share of the largest
+FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that cost one more
+INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
+LONG = 2500  # rows from which a factorisation is worth all threads
+REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
+
+
+class KernelNewton(Solver):
+    """Solver of the smooth losses with a kernel.
+
+    `tol` bounds the square root of half of Newton's decrement, relative to the objective, which then
+    lies within about tol^2 of its minimum. A step is one of Newton's.
+
+    Parameters
+    ----------
+    data : Gram
+        Kernel values between the training rows.
+    problem : Problem
+        A problem with a smooth loss and no constraint on the order of t.
+    """
+
+    data: Gram
+
+    def __init__(self, data: Gram, problem: Problem):
+        super().__init__(data, problem)
+        self._kept: Space | None = None
+
+    @classmethod
+    def handles(cls, problem: Problem, data: Any) -> bool:
+        return isinstance(data, Gram) and problem.smooth and not problem.coupling.ordered
+
+    def run(self, task: Task) -> Solution:
+        used = np.flatnonzero(task.cost > 0)
+        space = self._space(used)
+        y, cost, m = task.y[used], task.cost[used], self.problem.n_thresholds
+        a, h, t = np.zeros(len(used)), np.zeros(len(used)), np.zeros(m)
+        if task.warm is not None:
+            a, h, t = task.warm.coefficients[used], task.warm.h[used], task.warm.thresholds
+            if len(used) < len(task.y) and task.warm.coefficients[task.cost == 0].any():
+                h = space.times(a)
+            centre = float(h.mean())
+            h, t = h - centre, t - centre
+        descent = Descent(space, self.problem, y, cost, a, h, t)
+        steps, violation = descent.run(task)
+        a = np.zeros(len(task.y))
+        a[used] = descent.a - descent.a.mean()
+        if len(used) == len(a):
+            shift = float(space.means @ a)  # back from the centred feature map
+            h = descent.h + shift
+        else:
+            h = self.data.combine(used, a[used])
+            shift = float(h[used].mean() - descent.h.mean())
+        t = np.sort(descent.t + shift)  # sorted is never worse
+        value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
+        return Solution(
+            h, t, value, a, task.y, task.cost,
+            n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
+        )  # fmt: skip
+
+    def _space(self, used: Index) -> "Space":
+        """The feature space of the rows that count; the last one is kept."""
+        if self._kept is None or not np.array_equal(self._kept.used, used):
+            self._kept = Space(self.data, used)
+        return self._kept
+
+    def refine(self, solution: Solution) -> Solution:
+        """Bring a solution of a small problem nearer to rounding accuracy."""
+        if len(solution.y) > REFINE_ROWS:
+            return solution
+        finer = self.solve(
+            solution.y, solution.cost, warm=solution, tol=REFINED, max_iter=REFINE_STEPS
+        )
+        best = finer if finer.objective <= solution.objective else solution
+        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
+
+
+class Descent:
+    """Where Newton's method stands in a and t, with h = K a centred, and how it goes on."""
+
+    def __init__(
+        self, space: "Space", problem: Problem, y: Any, cost: Array, a: Array, h: Array, t: Array
+    ):
+        self.space, self.problem, self.y, self.cost = space, problem, y, cost
+        self.a, self.h, self.t = a, h, t
+        self.penalty = problem.coupling.penalty_curvature(len(t))
+
+    def run(self, task: Task) -> tuple[int, float]:
+        """Minimise; the steps taken and how much of the optimality conditions is left."""
+        limit, steps = min(task.limit, MAX_STEPS), 0
+        while True:
+            value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
+            value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
+            grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
+            E = in_rows[:, 1:]
+            M = self.penalty + np.diag(E.sum(axis=0) + DAMPING * (1.0 + self.cost.sum()))
+            v, z, tau = self.space.direction(grad_a, grad_t, D, E, M, self.cost)
+            slope = float(grad_a @ z + grad_t @ tau)
+            left = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
+            task.report(steps, left)
+            if left <= task.tol or steps >= limit:
+                return steps, left
+            if abs(slope) <= ROUNDING * value:
+                return steps, min(left, task.tol)
+            if slope >= 0:  # rounding has the upper hand: this is as near as it gets
+                return steps, left
+            step = self._line_search(v, z, tau, slope)
+            self.a, self.h = self.a + step * v, self.h + step * z
+            self.t = self.t + step * tau
+            steps += 1
+
+    def _line_search(self, v: Array, z: Array, tau: Array, slope: float) -> float:
+        pulled = self.penalty @ tau
+        linear = float(self.h @ v + self.t @ pulled)
+        bend = float(v @ z + tau @ pulled)
+
+        def along(step: float) -> tuple[float, float]:
+            first, second = self.problem.along(self.y, self.cost, self.h, self.t, z, tau, step)
+            return first + linear + step * bend, second + bend
+
+        return line_search(along, slope)
+
+
+class Space:
+    """The centred feature space of some rows: products with K, and Newton's equations in it.
+
+    Parameters
+    ----------
+    gram : Gram
+        The kernel.
+    used : ndarray
+        Which rows.
+    """
+
+    def __init__(self, gram: Gram, used: Index):
+        self.gram, self.used, self.n = gram, used, len(used)
+        self.matrix: Any = None
+        if gram.full:
+            whole = self.n == gram.n_rows
+            self.matrix = gram.rows if whole else gram.rows[np.ix_(used, used)]
+        self.means = self._plain_times(np.full(self.n, 1.0 / self.n))
+        stride = -(-self.n // FACTORED)
+        self.sample = np.arange(0, self.n, stride)
+        self.stretch = self.n / len(self.sample)
+        self.preconditioner: Preconditioner | None = None
+        self.held_against = 0
+
+    def _plain_times(self, v: Array) -> Array:
+        if self.matrix is None:
+            whole = np.zeros(self.gram.n_rows)
+            whole[self.used] = v
+            return self.gram.times(whole)[self.used]
+        return self.gram.times(v) if self.n == self.gram.n_rows else self.matrix @ v
+
+    def times(self, v: Array) -> Array:
+        """K v, centred."""
+        z = self._plain_times(v - v.mean())
+        return z - z.mean()
+
+    def columns(self, dtype: Any) -> Any:
+        """The centred columns of the sampled rows."""
+        J = self.sample
+        columns = np.empty((self.n, len(J)), dtype=dtype)
+        centre = self.means[J] - self.means.mean()
+
+        def fill(p: slice) -> None:
+            if self.matrix is None:
+                K = self.gram.compute(self.used[p], self.used[J])
+            else:
+                K = self.matrix[p] if len(J) == self.n else self.matrix[p][:, J]
+            columns[p] = K - self.means[p, None] - centre
+
+        in_blocks(self.n, fill, size=BLOCK)
+        return columns
+
+    def direction(
+        self, grad_a: Array, grad_t: Array, D: Array, E: Array, M: Array, cost: Array
+    ) -> tuple[Array, Array, Array]:
+        """Newton's direction v, with z = K v, and tau.
+
+        Eliminating tau = M^-1 (E'z - grad_t) leaves (I + S K) v = r with S = D - E M^-1 E',
+        self-adjoint and positive in the inner product u'K v.
+        """
+        if self.preconditioner is None or self.held_against * ROWS_A_CG >= self.n:
+            self.preconditioner = precondition(self, np.maximum(D, LEAST * cost), E, M)
+            self.held_against = 0
+        inner = Factor(M.copy())
+
+        def curve(z: Array) -> Array:  # S z
+            return D * z - E @ inner.solve(E.T @ z)
+
+        times = self.preconditioner.times if self.preconditioner.whole else self.times
+        r = -grad_a - E @ inner.solve(grad_t)
+        z_r = times(r)
+        v = np.zeros_like(r)
+        p, z_p = self.preconditioner(r, z_r)
+        size, start, iterations = float(z_r @ p), float(r @ z_r), 0
+        if not size > 0 and start > 0:  # rounding: the direction of steepest descent will do
+            p, z_p, size = r, z_r, start
+        while size > 0 and iterations < MAX_CG:
+            curved = curve(z_p)
+            A_p, z_A_p = p + curved, z_p + times(curved)
+            iterations += 1
+            bend = float(z_p @ A_p)
+            if not bend > 0:  # rounding has made K indefinite along p: what there is will do
+                break
+            step = size / bend
+            v = v + step * p
+            r, z_r = r - step * A_p, z_r - step * z_A_p
+            if float(r @ z_r) <= FORCING**2 * start:
+                break
+            q, z_q = self.preconditioner(r, z_r)
+            size, last = float(z_r @ q), size
+            p, z_p = q + size / last * p, z_q + size / last * z_p
+        self.held_against += max(0, iterations - FREE_CG)
+        z = self.times(v)  # what was carried along is only as accurate as the preconditioner
+        return v, z, inner.solve(E.T @ z - grad_t)
+
+
+class Preconditioner:
+    """(I + S K)^-1 for curvatures of an earlier step, on all rows or on a sample of them.
+
+    With J the sampled rows, their curvatures D stretched to stand for all, and B the factored matrix
+    I + D^1/2 K_JJ D^1/2, the inverse of I + D K maps r to q = r - p, p = D^1/2 B^-1 D^1/2 (K r)_J,
+    and on all rows K q = p / D. The thresholds add a few columns.
+
+    Parameters
+    ----------
+    space : Space
+        The feature space.
+    D, E, M : ndarray
+        Curvatures: of the rows, mixed, and in t.
+    dtype : dtype
+        The precision in which all of it is held.
+
+    Attributes
+    ----------
+    accurate : bool
+        Whether the factor is accurate enough for K q = p / D. Otherwise it is multiplied out.
+    """
+
+    def __init__(self, space: Space, D: Array, E: Array, M: Array, dtype: Any = np.float32):
+        J, K = space.sample, space.columns(dtype)
+        self.J, self.K, self.whole = J, K, space.stretch == 1.0
+        self.D = space.stretch * D[J]
+        self.root = np.sqrt(self.D)
+        self.E = space.stretch * E[J]
+        self.n = space.n
+        self.accurate = self.whole and self._factored(dtype) and self._consistent()
+        if not self.whole:
+            self._factored(dtype)
+        whole = np.zeros((self.n, E.shape[1]))
+        whole[J] = self.E
+        self.Y, self.KY = self._without_thresholds(whole, K @ self.E.astype(dtype))
+        # With a sample, the curvatures in t are those of the sample: what is left stays positive.
+        M = M + np.diag(self.E.sum(axis=0) - E.sum(axis=0))
+        self.small = M - self.E.T @ self.KY[J]
+
+    def _factored(self, dtype: Any) -> bool:
+        """Factor B; whether it could be, without raising its diagonal."""
+        root = self.root.astype(dtype)
+        B = self.K[self.J] * root[:, None]
+        B *= root
+        B.flat[:: len(B) + 1] += 1.0
+        potrf = spotrf if dtype == np.float32 else dpotrf
+        with all_threads() if len(B) >= LONG else nullcontext():
+            self.factor, failed = potrf(B.T, lower=1, clean=0, overwrite_a=1)
+        if failed:  # rounding has made it indefinite
+            B = self.K[self.J].astype(np.float64) * self.root[:, None] * self.root
+            B.flat[:: len(B) + 1] += 1.0 + 1e-6 * np.abs(B).max()
+            self.factor = dpotrf(B.T, lower=1, clean=0)[0]
+        return not failed
+
+    def _consistent(self) -> bool:
+        """Whether K q = p / D, tried on one vector."""
+        r = np.random.default_rng(0).normal(size=self.n)
+        z_r = self.times(r)
+        p = self.root * cholesky_solve(self.factor, self.root * z_r)
+        z_q = z_r - self.times(p)
+        return bool(np.linalg.norm(p / self.D - z_q) <= INCONSISTENT * np.linalg.norm(z_q))
+
+    def times(self, v: Array) -> Array:
+        """K v, if all columns are at hand."""
+        v = v.astype(self.K.dtype)
+        parts = in_parts(self.n, lambda p: self.K[p] @ v, size=self.n**2 // 200)
+        return np.concatenate(parts).astype(np.float64)
+
+    def _without_thresholds(self, r: Array, z_r: Array) -> tuple[Array, Array]:
+        root, D = (self.root, self.D) if r.ndim == 1 else (self.root[:, None], self.D[:, None])
+        p = root * cholesky_solve(self.factor, root * z_r[self.J])
+        q = r.copy()
+        q[self.J] -= p
+        if self.accurate:
+            return q, p / D
+        if self.whole:
+            return q, self.times(q)
+        return q, z_r - self.K @ p.astype(self.K.dtype)
+
+    def __call__(self, r: Array, z_r: Array) -> tuple[Array, Array]:
+        """Apply it to r, with z_r = K r; and K times the result."""
+        q, z_q = self._without_thresholds(r, z_r)
+        s = np.linalg.solve(self.small, self.E.T @ z_q[self.J])
+        return q + self.Y @ s, z_q + self.KY @ s
+
+
+def precondition(space: Space, D: Array, E: Array, M: Array) -> Preconditioner:
+    """In single precision, or in double where that is not accurate enough."""
+    single = Preconditioner(space, D, E, M)
+    if single.accurate or not single.whole:
+        return single
+    return Preconditioner(space, D, E, M, np.float64)

@@ -1,0 +1,124 @@
+"""Small pieces of linear algebra that the solvers share: factors and conjugate gradients."""
+
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtrsv, strsv
+from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, spotrf, spotrs
+
+__all__ = ["Factor", "cholesky_solve", "conjugate_gradients", "square_root"]
+
+Array = NDArray[np.float64]
+
+JITTER = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}  # added to a diagonal of 1
+MAX_TRIES = 12  # each with a jitter ten times as large
+RANK = 1e-15  # share of the largest diagonal element, per row, that is rounding
+NOTHING = 1e-12  # elements of a matrix that is zero but for rounding
+NOT_POSITIVE = 1e-6  # share of it by which a square root may miss its matrix
+
+
+class Factor:
+    """Cholesky's factor of a symmetric positive matrix, whose rows may differ by orders of magnitude.
+
+    Rows and columns are scaled to a diagonal of 1 first. Where rounding has made the matrix
+    indefinite, the diagonal is raised until it is not. LAPACK is called directly: a solver has
+    thousands of small systems.
+
+    Parameters
+    ----------
+    A : ndarray of shape (n, n)
+        The matrix, in single or double precision; it is overwritten.
+    """
+
+    def __init__(self, A: Any):
+        self.scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), np.finfo(A.dtype).tiny))
+        A *= self.scale[:, None]
+        A *= self.scale
+        potrf = spotrf if A.dtype == np.float32 else dpotrf
+        jitter = JITTER[A.dtype]
+        for _ in range(MAX_TRIES):
+            A.flat[:: len(A) + 1] = 1.0 + jitter
+            # The transpose of a symmetric matrix in C's order is itself in Fortran's. LAPACK writes
+            # the factor into one triangle and leaves the other, from which it can start again.
+            self.lower, failed = potrf(A.T, lower=1, clean=0, overwrite_a=1)
+            if not failed:
+                return
+            _mirror_upper(A.T)
+            jitter *= 10.0
+        raise np.linalg.LinAlgError("the matrix is not positive")
+
+    def solve(self, right: Array) -> Array:
+        """A^-1 right, for a vector or a matrix."""
+        scale = self.scale if right.ndim == 1 else self.scale[:, None]
+        return scale * cholesky_solve(self.lower, scale * right)
+
+
+def cholesky_solve(lower: Any, right: Array) -> Array:
+    """Solve with a lower factor in its own precision.
+
+    For one right-hand side LAPACK's own routine is up to ten times slower than two calls of BLAS.
+    """
+    single = lower.dtype == np.float32
+    right = np.asarray(right, dtype=lower.dtype)
+    if right.ndim == 1:
+        trsv = strsv if single else dtrsv
+        solution = trsv(lower, trsv(lower, right, lower=1), lower=1, trans=1, overwrite_x=1)
+    else:
+        solution = (spotrs if single else dpotrs)(lower, right, lower=1)[0]
+    return np.asarray(solution, dtype=np.float64)
+
+
+def square_root(A: Array) -> Array | None:
+    """Rows L with L L' = A for a positive semi-definite matrix; None for any other.
+
+    Cholesky's method with pivoting, which ends where what is left is rounding.
+    """
+    top = float(np.max(A.diagonal(), initial=0.0))
+    if top <= 0.0:
+        nothing = float(np.abs(A).max()) <= NOTHING
+        return np.zeros((len(A), 1)) if nothing else None
+    factor, pivots, rank, _ = dpstrf(A, lower=1, tol=RANK * len(A) * top)
+    lower = np.tril(factor)[:, :rank]
+    rows = np.empty_like(lower, order="C")
+    rows[pivots - 1] = lower
+    return rows if np.abs(rows @ rows.T - A).max() <= NOT_POSITIVE * top else None
+
+
+def _mirror_upper(A: Array) -> None:
+    """Make a matrix symmetric again whose lower triangle was overwritten."""
+    below = np.tril_indices(len(A), -1)
+    A[below] = A.T[below]
+
+
+def conjugate_gradients(
+    product: Callable[[Array], Array],
+    precondition: Callable[[Array], Array],
+    right: Array,
+    limit: int,
+    settled: float,
+) -> tuple[Array, int]:
+    """Solve A v = right for a positive A; v and the iterations taken.
+
+    They stop where another iteration would no longer add much to the decrease that the quadratic
+    model promises (Nash and Sofer): what counts is a good direction, not an accurate solution.
+    """
+    v, r = np.zeros_like(right), right
+    p = q = precondition(r)
+    size, promised, iteration = float(r @ q), 0.0, 0
+    while size > 0.0 and iteration < limit:
+        iteration += 1
+        A_p = product(p)
+        bend = float(p @ A_p)
+        if not bend > 0.0:  # rounding: what there is so far will do
+            break
+        step = size / bend
+        v, r = v + step * p, r - step * A_p
+        promised += 0.5 * step * size
+        if iteration * step * size <= settled * promised:
+            break
+        q = precondition(r)
+        size, last = float(r @ q), size
+        p = q + (size / last) * p
+    return v, iteration

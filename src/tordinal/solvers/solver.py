@@ -1,0 +1,185 @@
+"""What every solver is: given ranks, costs and a warm start, what are h and t?"""
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.engines.threads import one_thread_each
+from tordinal.problem import Problem
+from tordinal.reduction import Ranks
+
+__all__ = ["Solution", "Solver", "Task"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Solution:
+    """Where a solver stands: projections h and thresholds t, and what it takes to go on from there.
+
+    Attributes
+    ----------
+    h : ndarray of shape (n_samples,)
+        Projections of the training rows.
+    thresholds : ndarray of shape (n_thresholds,)
+        Thresholds on the same scale, ascending.
+    objective : float
+        The objective (4) at (h, thresholds).
+    coefficients : ndarray of shape (n_samples,)
+        a, the weights of the training rows in w.
+    y, cost : ndarray of shape (n_samples,)
+        The ranks and costs that this is the solution for.
+    u : ndarray of shape (n_samples, n_thresholds)
+        Dual variables in units of the cost, alpha_ik / C_i, where the solver has them. They do not
+        change their meaning when costs grow or a row changes sides.
+    coef : ndarray of shape (n_features,)
+        w itself, where the solver has it.
+    n_iter : int
+        Steps taken.
+    violation : float
+        What is left of the optimality conditions, in the measure that `tol` bounds.
+    converged : bool
+        Whether `violation` is within the tolerance.
+    """
+
+    h: Array
+    thresholds: Array
+    objective: float
+    coefficients: Array
+    y: Ranks
+    cost: Array
+    u: Array | None = None
+    coef: Array | None = None
+    n_iter: int = 0
+    violation: float = np.inf
+    converged: bool = False
+
+    def times(self, factor: float) -> "Solution":
+        """The same solution for features multiplied by 1 / sqrt(factor) and costs by factor."""
+        if factor == 1.0:
+            return self
+        return replace(
+            self,
+            objective=self.objective * factor,
+            coefficients=self.coefficients * factor,
+            cost=self.cost * factor,
+            coef=None if self.coef is None else self.coef * np.sqrt(factor),
+        )
+
+
+@dataclass(frozen=True)
+class Task:
+    """One training.
+
+    Attributes
+    ----------
+    y : ndarray of shape (n_samples,)
+        Ranks; where the cost is 0 they do not matter.
+    cost : ndarray of shape (n_samples,)
+        C_i of each row.
+    warm : Solution or None
+        Where to start; its ranks and costs may have been others.
+    tol : float
+        How much of the optimality conditions may be left.
+    limit : float
+        Steps at most.
+    report : callable
+        To be called with the steps so far and the violation, several times a second.
+    """
+
+    y: Ranks
+    cost: Array
+    warm: Solution | None
+    tol: float
+    limit: float
+    report: Callable[[int, float], None]
+
+
+class Solver(ABC):
+    """Solves a problem on some rows for any ranks and costs.
+
+    Parameters
+    ----------
+    data : Rows or KernelRows
+        The rows, or the kernel between them. Their features are scaled by 1 / sqrt(data.scale).
+    problem : Problem
+        What is solved.
+    """
+
+    refined: ClassVar[float] = 0.0  # the tolerance to which small problems are brought at the end
+
+    def __init__(self, data: Any, problem: Problem):
+        self.data, self.original = data, problem
+        self.problem = problem.scaled(data.scale)
+
+    @classmethod
+    @abstractmethod
+    def handles(cls, problem: Problem, data: Any) -> bool:
+        """Whether it solves such problems on rows in such a form."""
+
+    @property
+    def loss(self) -> Any:
+        """The loss that is minimised."""
+        return self.original.loss
+
+    def solve(
+        self,
+        y: Ranks,
+        cost: Array,
+        *,
+        warm: Solution | None = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        on_chunk: Callable[[int, float], None] | None = None,
+    ) -> Solution:
+        """Minimise (4) over w and t with the ranks y fixed.
+
+        Parameters
+        ----------
+        y : ndarray of shape (n_samples,)
+            Ranks; where the cost is 0 they do not matter.
+        cost : ndarray of shape (n_samples,)
+            C_i of each row.
+        warm : Solution, optional
+            Where to start; its ranks and costs may have been others.
+        tol : float
+            How much of the optimality conditions may be left.
+        max_iter : int
+            Steps at most; -1 for no limit but the solver's own.
+        on_chunk : callable, optional
+            Called with the steps so far and the violation, several times a second.
+
+        Returns
+        -------
+        solution : Solution
+            The optimum, or the best point reached.
+        """
+        scale = self.data.scale
+        task = Task(
+            y.copy(),  # a solution outlives what the caller does with its arrays
+            scale * cost,
+            None if warm is None else warm.times(scale),
+            tol,
+            np.inf if max_iter < 0 else max_iter,
+            on_chunk or (lambda steps, violation: None),
+        )
+        with one_thread_each():
+            solution = self.run(task).times(1.0 / scale)
+        if not (np.isfinite(solution.objective) and np.isfinite(solution.thresholds).all()):
+            raise ValueError(
+                f"the solution is not finite (objective {solution.objective}): values of X or the "
+                "kernel are too large or too small to compute with. Scale the features."
+            )
+        return solution
+
+    @abstractmethod
+    def run(self, task: Task) -> Solution:
+        """Solve one task, whose costs are multiplied by the scale of the data."""
+
+    def refine(self, solution: Solution) -> Solution:
+        """Bring a solution of a small problem to rounding accuracy, where that is quick."""
+        return solution

@@ -1,0 +1,74 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tordinal.engines import rows as module
+from tordinal.engines.rows import Rows, light, linear_rows, power_of_four
+
+SPARSE = sp.random_array((200, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
+SOME = np.arange(0, 200, 3)
+
+
+@pytest.fixture(params=["one block", "two blocks"])
+def blocks(request, monkeypatch):
+    if request.param == "two blocks":
+        monkeypatch.setattr(module, "SMALL", 0)
+        monkeypatch.setattr(module, "LARGE", 0)
+        monkeypatch.setattr(module, "n_threads", lambda: 2)
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@pytest.mark.parametrize("sparse", [False, True])
+@pytest.mark.usefixtures("blocks")
+def test_products_over_blocks(dtype, sparse):
+    X = SPARSE.astype(dtype) if sparse else SPARSE.toarray().astype(dtype)
+    rows = Rows(X)
+    rng = np.random.default_rng(0)
+    v, u = rng.normal(size=60), rng.normal(size=200)
+    np.testing.assert_allclose(rows.dot(v), SPARSE @ v, atol=1e-5)
+    np.testing.assert_allclose(rows.transposed_dot(u), SPARSE.T @ u, atol=1e-5)
+    squares = SPARSE.multiply(SPARSE).sum(axis=1)
+    np.testing.assert_allclose(rows.squared_norms(), squares, atol=1e-5)
+    np.testing.assert_allclose(rows.take(SOME).dot(v), SPARSE[SOME] @ v, atol=1e-5)
+    if not sparse:
+        np.testing.assert_array_equal(rows.gather(SOME), X[SOME])
+
+
+@pytest.mark.usefixtures("blocks")
+def test_what_is_put_comes_back_and_sums_are_over_all_rows():
+    rows = Rows(SPARSE)
+    h = np.arange(200.0)
+    rows.put(h=h)
+    np.testing.assert_array_equal(rows.get("h"), h)
+    assert rows.sum(lambda block, factor: factor * block.h.sum(), 2.0) == 2 * h.sum()
+    total, largest = rows.sum(light(lambda block: (block.h.sum(), np.array([block.h.size]))))
+    assert (total, largest[0]) == (h.sum(), 200)
+    assert rows.sum(lambda block: None) is None
+
+
+@pytest.mark.parametrize("factor", [1e-70, 1e-8, 1.0, 1e8, 1e70])
+def test_dense_rows_are_centred_and_neither_large_nor_small(factor):
+    X = factor * (np.random.default_rng(0).normal(size=(50, 3)) + [0, 5, -7])
+    rows = linear_rows(X)
+    assert 0.1 < np.mean(rows.matrix**2) * 3 < 10
+    np.testing.assert_allclose(rows.matrix * np.sqrt(rows.scale) + rows.centre, X, rtol=1e-9)
+    assert not np.shares_memory(rows.matrix, X)
+
+
+def test_sparse_rows_are_left_alone_unless_their_scale_is_extreme():
+    assert linear_rows(SPARSE).matrix is SPARSE
+    scaled = linear_rows(SPARSE * 1e8)
+    np.testing.assert_allclose((scaled.matrix * np.sqrt(scaled.scale)).data, SPARSE.data * 1e8)
+
+
+def test_indices_that_are_not_in_order_or_twice_there_are_put_right_in_a_copy():
+    data, indices, indptr = np.array([1.0, 2.0, 3.0]), np.array([2, 0, 0]), np.array([0, 3])
+    X = sp.csr_array((data, indices, indptr), shape=(1, 3))
+    rows = linear_rows(X)
+    np.testing.assert_array_equal(rows.matrix.toarray() * np.sqrt(rows.scale), [[5.0, 0.0, 1.0]])
+    assert X.indices.tolist() == [2, 0, 0]
+
+
+@pytest.mark.parametrize(("value", "power"), [(3.9, 4.0), (1.1, 1.0), (0.0, 1.0), (np.inf, 1.0)])
+def test_powers_of_four(value, power):
+    assert power_of_four(value) == power

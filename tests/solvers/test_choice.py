@@ -1,0 +1,57 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from problems import problem_of
+
+from tordinal.couplings import Explicit, Implicit, Reduction
+from tordinal.engines.gram import Gram
+from tordinal.engines.rows import Rows
+from tordinal.kernels import RBF, Linear
+from tordinal.solvers import SMO, CoordinateDescent, KernelNewton, Newton, choice, hold, solver_for
+
+WIDE, TALL = np.ones((50, 80)), np.ones((2000, 3))
+TEXT = sp.random_array((2000, 500), density=0.01, format="csr", rng=np.random.default_rng(0))
+
+
+@pytest.mark.parametrize(
+    ("kernel", "X", "loss", "held", "solver"),
+    [
+        (RBF(), TALL, "hinge", Gram, SMO),
+        (RBF(), TALL, "square", Gram, KernelNewton),
+        (Linear(), WIDE, "hinge", Gram, SMO),
+        (Linear(), WIDE, "logistic", Gram, KernelNewton),
+        (Linear(), TALL, "hinge", Rows, Newton),
+        (Linear(), TALL, "logistic", Rows, Newton),
+        (Linear(), TEXT, "laplacian", Gram, SMO),
+        (Linear(), TEXT, "squared_hinge", Rows, Newton),
+        (Linear(), TEXT[:, :50], "hinge", Rows, Newton),
+    ],
+)
+def test_who_solves_what(kernel, X, loss, held, solver):
+    data = hold(kernel, X, problem_of(loss), 2500)
+    assert type(data) is held
+    assert type(solver_for(data, problem_of(loss))) is solver
+
+
+def test_many_sparse_rows_are_solved_one_at_a_time(monkeypatch):
+    monkeypatch.setattr(choice, "GRAM_ROWS", 1000)
+    data = hold(Linear(), TEXT, problem_of("hinge"), 2500)
+    assert type(solver_for(data, problem_of("hinge"))) is CoordinateDescent
+    assert type(solver_for(data, problem_of("hinge", Implicit()))) is Newton
+
+
+def test_what_nobody_handles_is_refused():
+    data = hold(RBF(), TALL[:20], problem_of("square", Explicit()), 100)
+    with pytest.raises(ValueError, match="no solver handles"):
+        solver_for(data, problem_of("square", Explicit()))
+
+
+def test_a_partial_matrix_is_not_shared():
+    """Two solvers that fetch rows into one cache would overwrite each other's."""
+    data = hold(RBF(), TALL[:200], problem_of("hinge", Reduction()), 0.02)
+    assert not data.full
+    one, two = (solver_for(data, problem_of("hinge"), share=0.5) for _ in range(2))
+    assert one.data is not two.data
+    assert one.data.cache_size == 0.01
+    full = hold(RBF(), TALL[:200], problem_of("hinge"), 100)
+    assert solver_for(full, problem_of("hinge")).data is full

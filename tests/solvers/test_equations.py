@@ -1,0 +1,55 @@
+import numpy as np
+import pytest
+import scipy.sparse as sp
+
+from tordinal.engines.rows import Rows
+from tordinal.solvers import equations
+from tordinal.solvers.equations import Formed, Iterated, Remembered, Slopes, equations_for
+
+RNG = np.random.default_rng(0)
+X = sp.random_array((200, 60), density=0.2, rng=RNG, format="csr")
+
+
+def slopes_of(rows, E, width=1.0):
+    rows.put(D=E.sum(axis=1))
+    mixed = X.T @ E
+    tt = np.diag(E.sum(axis=0) + 10.0)
+    return Slopes(1.0, RNG.normal(size=60), RNG.normal(size=2), mixed, tt, width)
+
+
+def exact(slopes, E):
+    dense = X.toarray()
+    H = slopes.width * np.eye(60) + (dense.T * E.sum(axis=1)) @ dense
+    whole = np.block([[H, -slopes.mixed], [-slopes.mixed.T, slopes.tt]])
+    solved = np.linalg.solve(whole, -slopes.width * np.concatenate([slopes.w, slopes.t]))
+    return solved[:60], solved[60:]
+
+
+@pytest.mark.parametrize("kind", [Formed, Remembered, Iterated])
+def test_a_direction_solves_the_equations(kind, monkeypatch):
+    monkeypatch.setattr(equations, "SETTLED", 1e-14)  # to the end
+    rows = Rows(X if kind is Iterated else X.toarray())
+    solver, E = kind(rows), RNG.random((200, 2))
+    for _ in range(6):
+        slopes = slopes_of(rows, E, width=0.5)
+        for found, expected in zip(solver.direction(slopes), exact(slopes, E), strict=True):
+            np.testing.assert_allclose(found, expected, rtol=1e-5, atol=1e-6)
+        E = E.copy()  # few rows change, then many
+        changed = RNG.choice(200, RNG.choice([3, 10, 150]), replace=False)
+        E[changed] = RNG.random((len(changed), 2)) * (RNG.random((len(changed), 1)) < 0.5)
+
+
+def test_the_equations_of_the_last_time_are_good_where_nothing_changed():
+    rows = Rows(X.toarray())
+    solver, E = Formed(rows), RNG.random((200, 2))
+    slopes = slopes_of(rows, E)
+    expected = solver.direction(slopes)
+    for found, direction in zip(solver.again(slopes), expected, strict=True):
+        np.testing.assert_allclose(found, direction, rtol=1e-9, atol=1e-12)
+
+
+def test_which_way_is_taken():
+    dense, sparse = Rows(X.toarray()), Rows(X)
+    assert type(equations_for(dense, smooth=False)) is Formed
+    assert type(equations_for(dense, smooth=True)) is Remembered
+    assert type(equations_for(sparse, smooth=True)) is Iterated

@@ -1,0 +1,64 @@
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tordinal.solvers.linalg import Factor, cholesky_solve, conjugate_gradients, square_root
+
+
+def positive(n, seed, rank=None):
+    A = np.random.default_rng(seed).normal(size=(n, rank or n))
+    return A @ A.T
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(seed=st.integers(0, 100), n=st.integers(1, 12), spread=st.integers(0, 8))
+def test_a_factor_solves_however_the_rows_differ_in_size(dtype, seed, n, spread):
+    size = 10.0 ** np.linspace(0, spread, n)
+    core = positive(n, seed) + np.eye(n)
+    A, b = core * size[:, None] * size, np.random.default_rng(seed).normal(size=n) * size
+    factor = Factor(A.astype(dtype))
+    exact = np.linalg.solve(core, b / size)
+    near = {"rtol": 1e-2, "atol": 1e-3} if dtype == np.float32 else {"rtol": 1e-6, "atol": 1e-8}
+    np.testing.assert_allclose(factor.solve(b) * size, exact, **near)
+    np.testing.assert_allclose(factor.solve(np.column_stack([b, b]))[:, 1] * size, exact, **near)
+
+
+def test_a_matrix_that_rounding_made_indefinite_is_factored_all_the_same():
+    A = positive(6, 0, rank=2)
+    x = Factor(A.copy()).solve(A @ np.ones(6))
+    np.testing.assert_allclose(A @ x, A @ np.ones(6), rtol=1e-4, atol=1e-4)
+    with pytest.raises(np.linalg.LinAlgError):
+        Factor(np.array([[1.0, 100.0], [100.0, 1.0]]))
+
+
+def test_cholesky_solve_of_a_vector_and_of_columns():
+    A = positive(5, 1) + np.eye(5)
+    lower = np.asfortranarray(np.linalg.cholesky(A))
+    b = np.arange(5.0)
+    np.testing.assert_allclose(cholesky_solve(lower, b), np.linalg.solve(A, b))
+    np.testing.assert_allclose(cholesky_solve(lower, b[:, None])[:, 0], np.linalg.solve(A, b))
+
+
+@given(seed=st.integers(0, 100), n=st.integers(1, 15), rank=st.integers(1, 15))
+def test_square_roots(seed, n, rank):
+    A = positive(n, seed, min(rank, n))
+    L = square_root(A)
+    assert L is not None
+    np.testing.assert_allclose(L @ L.T, A, atol=1e-8 * max(1.0, np.abs(A).max()))
+
+
+def test_there_is_no_square_root_of_an_indefinite_matrix():
+    assert square_root(np.array([[0.0, 1.0], [1.0, 0.0]])) is None
+    assert square_root(np.array([[1.0, 2.0], [2.0, 1.0]])) is None
+    assert not square_root(np.zeros((3, 3))).any()
+
+
+def test_conjugate_gradients_end_at_the_solution_or_the_limit():
+    A, b = positive(20, 3) + np.eye(20), np.ones(20)
+    x, _ = conjugate_gradients(lambda p: A @ p, lambda r: r / A.diagonal(), b, 200, 1e-14)
+    np.testing.assert_allclose(A @ x, b, atol=1e-5)
+    _, iterations = conjugate_gradients(lambda p: A @ p, lambda r: r, b, 3, 1e-14)
+    assert iterations == 3
+    x, iterations = conjugate_gradients(lambda p: -p, lambda r: r, b, 10, 0.1)
+    assert not x.any()  # not positive: it stops where it is

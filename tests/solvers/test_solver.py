@@ -1,0 +1,40 @@
+import numpy as np
+import pytest
+from problems import ordinal_problem, problem_of
+
+from tordinal.engines.rows import Rows
+from tordinal.solvers import Newton, Solution
+
+
+def test_a_solution_of_scaled_features_is_one_of_the_true_ones():
+    X, y = ordinal_problem(40, 4)
+    X = 8.0 * (X - X.mean(axis=0))
+    cost = np.full(40, 0.1)
+    plain = Newton(Rows(X), problem_of("logistic")).solve(y, cost, tol=1e-8)
+    scaled = Newton(Rows(X / 8.0, scale=64.0), problem_of("logistic")).solve(y, cost, tol=1e-8)
+    assert scaled.objective == pytest.approx(plain.objective, rel=1e-10)
+    np.testing.assert_allclose(scaled.h, plain.h, rtol=1e-6)
+    np.testing.assert_allclose(scaled.thresholds, plain.thresholds, rtol=1e-6)
+    np.testing.assert_allclose(X @ scaled.coef, scaled.h, rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(scaled.cost, cost)
+
+
+def test_a_solution_does_not_change_with_the_arrays_it_was_made_from():
+    X, y = ordinal_problem(40, 4)
+    cost, given = np.ones(40), y.copy()
+    solution = Newton(Rows(X), problem_of("hinge")).solve(given, cost)
+    given[:] = 0
+    cost *= 7.0
+    np.testing.assert_array_equal(solution.y, y)
+    np.testing.assert_array_equal(solution.cost, np.ones(40))
+
+
+def test_what_is_not_finite_is_an_error():
+    class Broken(Newton):
+        def run(self, task):
+            nothing = np.zeros(len(task.y))
+            return Solution(nothing, np.array([np.nan]), np.nan, nothing, task.y, task.cost)
+
+    X, y = ordinal_problem(20, 2)
+    with pytest.raises(ValueError, match="not finite"):
+        Broken(Rows(X), problem_of("hinge", n_thresholds=1)).solve(y, np.ones(20))
