@@ -1,4 +1,4 @@
-"""``python -m benchmarks --list``, ``python -m benchmarks redsvm [--quick]``, ``python -m benchmarks --page``."""
+"""``python -m benchmarks --list``, ``... redsvm [--quick]`` or ``... --page``."""
 
 import argparse
 import importlib

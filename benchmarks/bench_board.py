@@ -1,4 +1,4 @@
-"""Errors on real data with 60 labels: TORCV, TOR and REDSVM beside mord, skordinal and scikit-learn."""
+"""Errors on real data with 60 labels: TORCV, TOR, REDSVM, mord, skordinal and scikit-learn."""
 
 import json
 import re
@@ -20,7 +20,10 @@ PAIRS = (("TOR", "REDSVM"), ("TORCV", "TORCV supervised"))
 
 
 def load(data: Path, name: str) -> tuple[Any, np.ndarray]:
-    """Standardised features, or tf-idf of the reviews, and ranks from 0; classes under 15 rows join their neighbour."""
+    """Standardised features, or tf-idf of the reviews, and ranks from 0.
+
+    Classes of fewer than 15 rows join a neighbour.
+    """
     if name in AMAZON:
         from sklearn.feature_extraction.text import TfidfVectorizer
 
@@ -54,7 +57,7 @@ def choose(y: np.ndarray, seed: int) -> np.ndarray:
 
 
 def in_span(X: Any, kept: np.ndarray) -> np.ndarray:
-    """Coordinates in the span of the labelled rows, which is all that a regularised linear model can use."""
+    """Coordinates in the span of the labelled rows: all a regularised linear model can use."""
     K = np.asarray((X[kept] @ X[kept].T).todense())
     values, vectors = np.linalg.eigh(K)
     good = values > 1e-9 * values.max()
@@ -102,14 +105,18 @@ def one(data: Path, name: str, seed: int, done: set[str], path: Path) -> None:
         start = time.perf_counter()
         if method in ("TOR", "TORCV", "TORCV supervised", "LabelSpreading", "SelfTraining"):
             model.fit(rows, hidden)
-            found = model.transduction_ if hasattr(model, "transduction_") else model.predict(rows)
+            labels = model.transduction_ if hasattr(model, "transduction_") else model.predict(rows)
         else:
-            found = model.fit(rows[kept], y[kept]).predict(rows)
+            labels = model.fit(rows[kept], y[kept]).predict(rows)
         seconds = time.perf_counter() - start
         record = {
-            "set": name, "seed": seed, "method": method, "seconds": seconds,
-            "zero_one": float(np.mean(found[rest] != y[rest])), "mae": float(np.mean(np.abs(found[rest] - y[rest]))),
-        }  # fmt: skip
+            "set": name,
+            "seed": seed,
+            "method": method,
+            "seconds": seconds,
+            "zero_one": float(np.mean(labels[rest] != y[rest])),
+            "mae": float(np.mean(np.abs(labels[rest] - y[rest]))),
+        }
         if hasattr(model, "predict_proba") and method in (
             "TOR",
             "REDSVM",
@@ -131,7 +138,10 @@ def one(data: Path, name: str, seed: int, done: set[str], path: Path) -> None:
 
 
 def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """One row per method: mean errors, average rank over sets and seeds, seconds, and how often its pair beats it."""
+    """One row per method: mean errors, mean ranks, seconds, and how often its pair beats it.
+
+    Ranks are over sets and seeds.
+    """
     cases = sorted({(r["set"], r["seed"]) for r in records})
     names = list(dict.fromkeys(r["method"] for r in records))
     table = {(r["set"], r["seed"], r["method"]): r for r in records}
@@ -148,11 +158,14 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
             ranks[key] = float(np.mean(per))
         partner = dict(PAIRS).get(method)
         worse = "" if partner is None else sum(
-            table[(*c, method)]["mae"] > table[(*c, partner)]["mae"] for c in cases if (*c, partner) in table
+            table[(*c, method)]["mae"] > table[(*c, partner)]["mae"]
+            for c in cases if (*c, partner) in table
         )  # fmt: skip
         rows.append({
-            "method": method, "zero-one": float(np.mean([r["zero_one"] for r in mine])),
-            "MAE": float(np.mean([r["mae"] for r in mine])), "rank zero-one": ranks["zero_one"], "rank MAE": ranks["mae"],
+            "method": method,
+            "zero-one": float(np.mean([r["zero_one"] for r in mine])),
+            "MAE": float(np.mean([r["mae"] for r in mine])),
+            "rank zero-one": ranks["zero_one"], "rank MAE": ranks["mae"],
             "seconds": float(np.mean([r["seconds"] for r in mine])), "cases": len(mine),
             "worse than without unlabelled rows": worse,
         })  # fmt: skip
@@ -172,23 +185,31 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     records = [json.loads(line) for line in path.read_text().splitlines()]
     rows = summary(records)
     show(f"{LABELS} labels, {seeds} seeds, {len(sets)} sets", rows)
-    per_set = [
-        {"set": n, **{m: float(np.mean([r["mae"] for r in records if r["set"] == n and r["method"] == m])) for m in
-                      ("REDSVM", "TOR", "TORCV supervised", "TORCV")}}
-        for n in sets
-    ]  # fmt: skip
+
+    def mean(key: str, name: str, method: str) -> float:
+        case = (name, method)
+        return float(np.mean([r[key] for r in records if (r["set"], r["method"]) == case]))
+
+    def base(key: str, name: str) -> float:
+        key = f"base {key}"
+        return float(np.mean([r[key] for r in records if r["set"] == name and key in r]))
+
+    names = ("REDSVM", "TOR", "TORCV supervised", "TORCV")
+    per_set = [{"set": n, **{m: mean("mae", n, m) for m in names}} for n in sets]
     show("mean MAE by set", per_set)
     scored = [
         m
         for m in ("TOR", "REDSVM", "TORCV", "mord LogisticAT")
         if any(r["method"] == m for r in records)
     ]
+    scores = ("log_loss", "rps")
     probabilities = [
-        {"set": n, **{f"{m} {key}": float(np.mean([r[key] for r in records if r["set"] == n and r["method"] == m]))
-                      for key in ("log_loss", "rps") for m in scored},
-         **{f"class ratio {key}": float(np.mean([r["base " + key] for r in records if r["set"] == n and "base " + key in r]))
-            for key in ("log_loss", "rps")}}
+        {
+            "set": n,
+            **{f"{m} {key}": mean(key, n, m) for key in scores for m in scored},
+            **{f"class ratio {key}": base(key, n) for key in scores},
+        }
         for n in sets
-    ]  # fmt: skip
+    ]
     show("probabilities of held-out rows", probabilities)
     return rows + per_set + probabilities

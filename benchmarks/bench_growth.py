@@ -1,4 +1,4 @@
-"""How time and memory grow with the rows: REDSVM and a whole TOR fit on census rows, 1,000 to 22,784."""
+"""How time and memory grow with the rows: REDSVM and TOR on 1,000 to 22,784 census rows."""
 
 from pathlib import Path
 from typing import Any
@@ -35,15 +35,15 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     sizes = [500, 1000, 2000] if quick else [1000, 2000, 4000, 8000, 16000, 22784]
     rows = []
     for name, work in (("REDSVM", redsvm), ("TOR, 100 labels", tor)):
-        found = [measure(work, n, str(data)) for n in sizes]
-        slope = np.polyfit(np.log(sizes), np.log([f["seconds"] for f in found]), 1)[0]
+        runs = [measure(work, n, str(data)) for n in sizes]
+        slope = np.polyfit(np.log(sizes), np.log([r["seconds"] for r in runs]), 1)[0]
         rows += [
             {
-                "fit": name, "rows": n, "s": f["seconds"], "peak MB": f["peak_mb"], "trainings": f["trainings"],
-                "steps": f["steps"],
-                "us a step": 1e6 * f["seconds"] / f["steps"], "fitted: s ~ rows^": f"{slope:.2f}",
+                "fit": name, "rows": n, "s": r["seconds"], "peak MB": r["peak_mb"],
+                "trainings": r["trainings"], "steps": r["steps"],
+                "us a step": 1e6 * r["seconds"] / r["steps"], "fitted: s ~ rows^": f"{slope:.2f}",
             }
-            for n, f in zip(sizes, found, strict=True)
+            for n, r in zip(sizes, runs, strict=True)
         ]  # fmt: skip
         show("Growth, perceptron kernel, C = 1, tol 1e-3, kernel time included", rows)
     return rows

@@ -43,8 +43,9 @@ def label(n: int, labels: int) -> dict[str, Any]:
         path = Path(folder)
         stars = write_table(path / "in.csv", n, labels)
         command = [
-            "label", path / "in.csv", "--target", "stars", "--text", "review", "-o", path / "out.csv",
-            "--report", path / "r.html", "--model", path / "m.skops", "--quiet", "--jobs", "2",
+            "label", path / "in.csv", "--target", "stars", "--text", "review",
+            "-o", path / "out.csv", "--report", path / "r.html", "--model", path / "m.skops",
+            "--quiet", "--jobs", "2",
         ]  # fmt: skip
         start = time.perf_counter()
         done = subprocess.run(
@@ -86,8 +87,8 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
             else ""
         )
         rows.append({
-            "rows": n, "labels": labels, "s": a["seconds"], "peak MB": a["peak_mb"], "growth: s ~ rows^": growth,
-            "MAE": a["mae"],
+            "rows": n, "labels": labels, "s": a["seconds"], "peak MB": a["peak_mb"],
+            "growth: s ~ rows^": growth, "MAE": a["mae"],
             "table MB": a["in.csv"], "report MB": a["r.html"], "model MB": a["m.skops"],
         })  # fmt: skip
         show("tordinal label, method auto, text", rows)

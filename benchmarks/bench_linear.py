@@ -1,4 +1,4 @@
-"""Linear models of text-like rows: TOR up to 800,000 of them, with LinearSVC on all labels as the yardstick."""
+"""Linear models of text-like rows: TOR on up to 800,000, beside LinearSVC on all labels."""
 
 import tempfile
 from pathlib import Path
@@ -15,7 +15,10 @@ LABELS, FEATURES, WORDS, OPINIONS, LEXICON = 1000, 47_000, 75, 12, 400
 def text_rows(
     n: int, n_ranks: int, dtype: Any = np.float32, seed: int = 0
 ) -> tuple[sp.csr_matrix, np.ndarray]:
-    """Rows of unit length with Zipf-distributed words, a few of which are opinions near the row's place on a scale."""
+    """Rows of unit length with Zipf-distributed words.
+
+    A few of the words are opinions near the row's place on a scale.
+    """
     rng = np.random.default_rng(seed)
     share = 1.0 / (np.arange(FEATURES) + 10.0)
     share /= share.sum()
@@ -101,14 +104,14 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     for loss in ("squared_hinge", "hinge"):
         for n in sizes:
             a = tor(n, 5, {"loss": loss})
-            growth = (
-                ""
-                if n == sizes[0]
-                else f"{np.log(a['seconds'] / last[loss]) / np.log(n / sizes[sizes.index(n) - 1]):.2f}"
-            )
+            growth = ""
+            if n != sizes[0]:
+                before = sizes[sizes.index(n) - 1]
+                growth = f"{np.log(a['seconds'] / last[loss]) / np.log(n / before):.2f}"
             last[loss] = a["seconds"]
             rows.append({
-                "TOR, K = 5, swaps all": loss, "rows": n, "s": a["seconds"], "trainings": a["trainings"], "swaps": a["swaps"],
+                "TOR, K = 5, swaps all": loss, "rows": n, "s": a["seconds"],
+                "trainings": a["trainings"], "swaps": a["swaps"],
                 "peak MB": a["peak_mb"], "data MB": a["data_mb"], "growth: s ~ rows^": growth,
                 "MAE": a["error"], "MAE before swaps": a["supervised"],
             })  # fmt: skip
@@ -122,12 +125,15 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
         whole = tor(n, 2, {"loss": "squared_hinge", "C": 1.0})
         yardstick += [
             {
-                "TOR, K = 2, squared hinge": name, "rows": n, "s": a["seconds"], "trainings": a["trainings"],
-                "peak MB": a["peak_mb"],
+                "TOR, K = 2, squared hinge": name, "rows": n, "s": a["seconds"],
+                "trainings": a["trainings"], "peak MB": a["peak_mb"],
                 "LinearSVC, all labels, s": peer["seconds"], "its peak MB": peer["peak_mb"],
-                "times LinearSVC": a["seconds"] / peer["seconds"], "error": a["error"], "error before swaps": a["supervised"],
+                "times LinearSVC": a["seconds"] / peer["seconds"],
+                "error": a["error"], "error before swaps": a["supervised"],
             }
-            for name, a in (("C 0.5, C2_max 1/(2u 0.001)", svmlin), ("C 1, C2_max untouched", whole))
+            for name, a in (
+                ("C 0.5, C2_max 1/(2u 0.001)", svmlin), ("C 1, C2_max untouched", whole)
+            )
         ]  # fmt: skip
         show("Beside LinearSVC", yardstick)
     return rows + yardstick

@@ -30,7 +30,8 @@ def fit(method: str, kind: str, n: int, loss: str) -> dict[str, Any]:
 
 def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     cases = [("REDSVM", "perceptron", 600), ("TOR", "sparse linear", 600)] if quick else [
-        ("REDSVM", "perceptron", 2000), ("REDSVM", "perceptron", 5000), ("REDSVM", "sparse linear", 2500),
+        ("REDSVM", "perceptron", 2000), ("REDSVM", "perceptron", 5000),
+        ("REDSVM", "sparse linear", 2500),
         ("TOR", "perceptron", 2000), ("TOR", "perceptron", 5000), ("TOR", "sparse linear", 2500),
     ]  # fmt: skip
     rows = []
@@ -38,9 +39,11 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
         results = {loss: measure(fit, method, kind, n, loss) for loss in LOSSES}
         for loss, result in results.items():
             rows.append({
-                "method": method, "data": kind, "rows": n, "loss": loss, "seconds": result["seconds"],
-                "times hinge": result["seconds"] / results["hinge"]["seconds"], "trainings": result["trainings"],
-                "steps or products": result["n_iter"], "MB": result["peak_mb"],
+                "method": method, "data": kind, "rows": n, "loss": loss,
+                "seconds": result["seconds"],
+                "times hinge": result["seconds"] / results["hinge"]["seconds"],
+                "trainings": result["trainings"], "steps or products": result["n_iter"],
+                "MB": result["peak_mb"],
             })  # fmt: skip
     show("Losses, C = 1, tol 1e-3, kernel time included", rows)
     return rows

@@ -43,8 +43,10 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
         for constraints in ("implicit", "explicit"):
             a, b = measure(ours, n, C, constraints), measure(theirs, n, C, constraints)
             rows.append({
-                "rows": n, "C": C, "constraints": constraints, "tordinal s": a["seconds"], "skordinal s": b["seconds"],
-                "times faster": b["seconds"] / a["seconds"], "tordinal MB": a["peak_mb"], "skordinal MB": b["peak_mb"],
+                "rows": n, "C": C, "constraints": constraints,
+                "tordinal s": a["seconds"], "skordinal s": b["seconds"],
+                "times faster": b["seconds"] / a["seconds"],
+                "tordinal MB": a["peak_mb"], "skordinal MB": b["peak_mb"],
                 "equal predictions": float(np.mean(a["predicted"] == b["predicted"])),
             })  # fmt: skip
     show("SVOR, rbf kernel, 16 features, tol 1e-3, kernel time included", rows)

@@ -1,4 +1,4 @@
-"""What TORCV's search costs, in single TOR fits, and how near its choice comes to the exhaustive search's."""
+"""What TORCV's search costs in single TOR fits, and how near it comes to trying everything."""
 
 import time
 from pathlib import Path
@@ -30,34 +30,39 @@ def search(n: int) -> dict[str, Any]:
     tried = int(np.isfinite(model.cv_results_["mean_test_score"]).sum())
     rest = hidden == -1
     return {
-        "fits": fits, "seconds": seconds, "best": model.best_score_, "params": str(model.best_params_), "tried": tried,
-        "mae": float(np.mean(np.abs(model.transduction_[rest] - y[rest]))), "verdict": model.verdict_,
+        "fits": fits, "seconds": seconds, "best": model.best_score_, "tried": tried,
+        "params": str(model.best_params_), "verdict": model.verdict_,
+        "mae": float(np.mean(np.abs(model.transduction_[rest] - y[rest]))),
     }  # fmt: skip
 
 
 def exhaustive(n: int, Cs: list[float]) -> dict[str, Any]:
     """Every setting with every way to transduce, on every fold."""
     from tordinal import TORCV
-    from tordinal.estimators import _search
+    from tordinal.fitting import Recipe
+    from tordinal.progress import Progress
+    from tordinal.search import search as module
+    from tordinal.search.candidates import Candidate
 
     X, _, hidden = problem(n)
     owner = TORCV(C=Cs, n_jobs=2)
-    X, rank, _ = owner._read(X, hidden, None)
-    _search.FIRST_FOLDS = owner.cv  # nobody drops out
+    owner.classes_ = np.unique(hidden[hidden > 0])
+    rank = np.where(hidden > 0, hidden - 1, -1)
+    module.FIRST_FOLDS = owner.cv  # nobody drops out
     start = time.perf_counter()
-    run = _search.Search(owner, X, rank)
-    supervised = [
-        _search.Candidate(C, k, loss) for loss in owner.loss for k in owner.kernel for C in Cs
-    ]
+    run = module.Search(owner, Recipe(), X, rank, Progress(owner, 1))
+    supervised = [Candidate(C, k, loss) for loss in owner.loss for k in owner.kernel for C in Cs]
     trials = run.supervised(supervised)
     variants = [
-        _search.Candidate(c.C, c.kernel, c.loss, True, ratio, swaps)
-        for c in supervised if c.loss == "hinge" for ratio in owner.class_ratio for swaps in owner.swaps
+        Candidate(c.C, c.kernel, c.loss, True, ratio, swaps)
+        for c in supervised if c.loss == "hinge"
+        for ratio in owner.class_ratio for swaps in owner.swaps
     ]  # fmt: skip
     trials += run.race(variants)
     best = max(trials, key=run.estimate)
     return {
-        "seconds": time.perf_counter() - start, "best": run.estimate(best), "error": best.error(), "tried": len(trials),
+        "seconds": time.perf_counter() - start, "best": run.estimate(best),
+        "error": best.error(module.REPEATS), "tried": len(trials),
         "params": str(best.candidate.params),
     }  # fmt: skip
 

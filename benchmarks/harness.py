@@ -22,8 +22,8 @@ PACKAGES = ("tordinal", "numpy", "scipy", "scikit-learn", "numba", "skordinal")
 def measure(work: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
     """Run ``work(*args)`` in a fresh process; its result with the process's peak memory in MB.
 
-    A virtual machine gets memory from its host when it first touches it, which takes seconds for gigabytes. So that nobody is
-    charged for it, that much memory is touched and given back before.
+    A virtual machine gets memory from its host when it first touches it, which takes seconds for
+    gigabytes. So that no run is charged for it, that much memory is touched and given back before.
     """
     context = multiprocessing.get_context("spawn")
     with context.Pool(1) as pool:
@@ -76,9 +76,11 @@ def save(name: str, records: list[dict[str, Any]], out: Path, quick: bool) -> Pa
 
 
 def page(results: Path, target: Path) -> Path:
-    """Write the page of results for the docs: one table per stored benchmark, and the notes beside it."""
+    """Write the page of results for the docs: for each stored benchmark its notes and a table."""
     parts = [
-        "# Benchmarks\n\nMade by `python -m benchmarks --page` from `benchmarks/results/`. Every figure is from one run.\n"
+        "# Benchmarks\n\n"
+        "Made by `python -m benchmarks --page` from `benchmarks/results/`. "
+        "Every figure is from one run.\n"
     ]
     for path in sorted(results.glob("*.json")):
         if path.stem.endswith("-quick"):
@@ -87,7 +89,8 @@ def page(results: Path, target: Path) -> Path:
         versions = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
         parts.append(
             f"\n## {path.stem}\n\n`python -m benchmarks {path.stem}`, {content['date']}, "
-            f"{content['machine']['cores']} cores, Python {content['machine']['python']}, {versions}.\n"
+            f"{content['machine']['cores']} cores, Python {content['machine']['python']}, "
+            f"{versions}.\n"
         )
         notes = results / f"{path.stem}.md"
         if notes.exists():

@@ -1,4 +1,4 @@
-"""Sphinx: ``python -m sphinx -W -b html docs docs/_build/html``; examples on the pages are executed."""
+"""Sphinx: ``python -m sphinx -W -b html docs docs/_build/html``; examples are executed."""
 
 from importlib.metadata import version as installed
 

@@ -34,15 +34,15 @@ def test_the_true_curve_is_found_again():
     t, slope, offsets = np.array([-2.0, 0.0, 2.0]), 1.7, np.array([0.3, -0.2, 0.1])
     above = expit(slope * (h[:, None] - t) + offsets)
     y = (rng.uniform(size=(len(h), 1)) < above).sum(axis=1)
-    found = fit_calibration(h[:, None] - t, y, np.ones(len(h)))
-    assert found.slope == pytest.approx(slope, rel=0.05)
-    np.testing.assert_allclose(found.offsets, offsets, atol=0.1)
+    curve = fit_calibration(h[:, None] - t, y, np.ones(len(h)))
+    assert curve.slope == pytest.approx(slope, rel=0.05)
+    np.testing.assert_allclose(curve.offsets, offsets, atol=0.1)
 
 
 def test_without_rows_it_is_the_logistic_curve():
-    found = fit_calibration(np.empty((0, 2)), np.empty(0, dtype=int), np.empty(0))
-    assert found.slope == 1.0
-    np.testing.assert_array_equal(found.offsets, 0.0)
+    curve = fit_calibration(np.empty((0, 2)), np.empty(0, dtype=int), np.empty(0))
+    assert curve.slope == 1.0
+    np.testing.assert_array_equal(curve.offsets, 0.0)
 
 
 @pytest.mark.parametrize(
@@ -83,6 +83,5 @@ def test_one_label_per_class_falls_back_to_the_logistic_curve():
 def test_a_gram_matrix_gives_the_same_probabilities():
     X, y = ordinal_problem(60, 3)
     one, other = REDSVM().fit(X, y), REDSVM(kernel="precomputed").fit(X @ X.T, y)
-    assert (
-        np.abs(one.predict_proba(X) - other.predict_proba(X @ X.T)).max() < 0.2
-    )  # folds are dealt by content
+    # Folds are dealt by content, which differs.
+    assert np.abs(one.predict_proba(X) - other.predict_proba(X @ X.T)).max() < 0.2

@@ -20,9 +20,8 @@ def test_fig_4_has_the_papers_values():
     display = OrdinalLossDisplay.from_loss("hinge", thresholds=[4, 8, 12, 16])
     assert len(display.lines_) == 5
     h, loss = display.lines_[0].get_data()
-    at = np.argmin(
-        np.abs(h - 6.0)
-    )  # a row of class 1 at 6: one step beyond t_1 = 4, far below the others
+    # A row of class 1 at 6: two beyond t_1 = 4, far below the others.
+    at = np.argmin(np.abs(h - 6.0))
     assert loss[at] == pytest.approx(3.0, abs=0.05)
     assert display.figure_ is display.ax_.figure
 

@@ -112,7 +112,7 @@ def test_the_schedule_is_the_papers():
 
 @dataclass
 class StubbornTrainer:
-    """Its model changes its mind about two rows once, so that a swap is due, but its objective never falls."""
+    """Its model changes two rows once, so that a swap is due, but its objective never falls."""
 
     asked: list = field(default_factory=list)
 

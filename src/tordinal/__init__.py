@@ -1,4 +1,4 @@
-"""Transductive ordinal regression: a few rows carry an ordered rating, and tordinal rates the rest."""
+"""Transductive ordinal regression: a few rows carry an ordered rating, tordinal rates the rest."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
@@ -10,7 +10,7 @@ __all__ = ["MTSVM", "REDSVM", "SVOR", "TOR", "TORCV"]
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators when first asked for, so that the command line can answer ``--help`` at once."""
+    """Import the estimators when first asked for, so that ``tordinal --help`` answers at once."""
     if name in __all__:
         value = getattr(import_module("tordinal.estimators"), name)
     elif name == "__version__":

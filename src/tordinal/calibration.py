@@ -1,8 +1,9 @@
 """Class probabilities from distances to thresholds.
 
-The distances of a row to the thresholds become cumulative probabilities P(y > k) = logistic(alpha (h - t_k) + delta_k)
-with one slope alpha > 0 for all thresholds, so that they never cross. Slope and offsets are fitted to distances of rows
-that the model at hand did not see.
+The distances of a row to the thresholds become cumulative probabilities
+P(y > k) = logistic(alpha (h - t_k) + delta_k) with one slope alpha > 0 for all thresholds, so that
+they never cross. Slope and offsets are fitted to distances of rows that the model at hand did not
+see.
 """
 
 from dataclasses import dataclass
@@ -17,9 +18,7 @@ Array = NDArray[np.float64]
 
 PRIOR = 1.0  # strength of the pull of the offsets towards 0
 LEAST_SLOPE = 1e-3
-FLOOR = (
-    1e-3  # share of the uniform distribution that is mixed in, so that no class is ever impossible
-)
+FLOOR = 1e-3  # share of the uniform distribution mixed in, so that no class is impossible
 
 
 @dataclass(frozen=True)
@@ -38,7 +37,7 @@ class Calibration:
 
     def probabilities(self, distances: Array) -> Array:
         """Probability of each class, shape (rows, K)."""
-        # Descending thresholds make the cumulative probabilities descend whatever the offsets are.
+        # The running minimum makes the cumulative probabilities descend whatever the offsets are.
         logits = np.minimum.accumulate(self.slope * distances + self.offsets, axis=1)
         above = expit(logits)
         ones, zeros = np.ones((len(above), 1)), np.zeros((len(above), 1))
@@ -52,7 +51,9 @@ def identity_calibration(n_thresholds: int) -> Calibration:
 
 
 def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
-    """Fit slope and offsets by penalised maximum likelihood of the K - 1 cumulative events, with Newton's method.
+    """Fit slope and offsets by penalised maximum likelihood, with Newton's method.
+
+    The likelihood is that of the K - 1 cumulative events.
 
     Parameters
     ----------
@@ -67,9 +68,8 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
     if n == 0:
         return identity_calibration(m)
     s = signs(y, m)
-    fit_offsets = (
-        m > 1
-    )  # with two classes the threshold stays where it is, so that P > 1/2 is the prediction
+    # With two classes the threshold stays where it is, so that P > 1/2 is the prediction.
+    fit_offsets = m > 1
     x = np.concatenate([[1.0], np.zeros(m)])  # slope, offsets
     penalty = np.concatenate([[1e-3], np.full(m, PRIOR if fit_offsets else 1e12)])
     centre = x.copy()
@@ -98,10 +98,10 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
 
 
 def agree_with(p: Array, predicted: Ranks) -> Array:
-    """Probabilities changed as little as makes the predicted class the most probable one.
+    """Probabilities, changed just enough to make the predicted class the most probable one.
 
-    A row's predicted class is the median of its distribution, which need not be its mode. As much of the predicted
-    class is mixed in as it takes.
+    A row's predicted class is the median of its distribution, which need not be its mode. As much
+    of the predicted class is mixed in as it takes.
     """
     rows = np.arange(len(p))
     lead = p.max(axis=1) - p[rows, predicted]

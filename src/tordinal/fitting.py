@@ -210,7 +210,8 @@ def fit_model(
     result = run_algorithm_1(recipe, solver, rank, weight, n_classes, *told)
     result.fit = solver.refine(result.fit)
     projection = Projection.of(kernel, X, result.fit.coefficients, result.fit.coef)
-    return Model(projection, result.fit.thresholds + projection.shift(data.centre), result)
+    shift = data.shift(result.fit.coefficients, projection.coef)
+    return Model(projection, result.fit.thresholds + shift, result)
 
 
 def held_out(

@@ -199,7 +199,7 @@ def make_kernel(
 
 
 def resolve_gamma(gamma: float | str, X: Matrix) -> float:
-    """The number behind ``gamma="scale"`` (1 / (features x variance), as in scikit-learn) or "auto"."""
+    """The number behind ``gamma="scale"`` or "auto", as in scikit-learn."""
     if not isinstance(gamma, str):
         return float(gamma)
     if gamma == "auto":

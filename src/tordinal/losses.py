@@ -169,16 +169,18 @@ def check_loss(loss: object) -> Loss:
             known = ", ".join(map(repr, LOSSES))
             raise ValueError(f"loss={loss!r} is not known. Choose one of {known}.")
         return LOSSES[loss]()
-    needed = ("value", "slope", "curvature") if is_smooth(loss) else ("value", "slope")  # type: ignore[arg-type]
+    smooth = getattr(loss, "box", None) is None
+    needed = ("value", "slope", "curvature") if smooth else ("value", "slope")
     missing = [name for name in needed if not callable(getattr(loss, name, None))]
     if missing:
         raise TypeError(
-            f"loss={loss!r} has no {' and no '.join(missing)}. A loss of your own is an object with "
-            "the methods value(g), slope(g) and curvature(g) of the margin g, or a PiecewiseLinear."
+            f"loss={loss!r} has no {' and no '.join(missing)}. A loss of your own is an object "
+            "with the methods value(g), slope(g) and curvature(g) of the margin g, or a "
+            "PiecewiseLinear."
         )
     assert isinstance(loss, Loss)
     _check_definition_3(loss)
-    return loss if is_smooth(loss) else _as_piecewise_linear(loss)
+    return loss if smooth else _as_piecewise_linear(loss)
 
 
 def _check_definition_3(loss: Loss) -> None:
@@ -202,7 +204,7 @@ def _check_definition_3(loss: Loss) -> None:
 
 
 def _as_piecewise_linear(loss: Loss) -> PiecewiseLinear:
-    """A loss with a `box` as the two lines it claims to be; the kink is found where it is not told."""
+    """A loss with a `box` as the two lines it claims to be; a missing kink is inferred."""
     low, high = (float(bound) for bound in loss.box)  # type: ignore[attr-defined]
     first = _MARGINS[0]
     kink = getattr(loss, "kink", None)

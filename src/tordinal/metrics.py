@@ -1,7 +1,8 @@
 """Errors of ordinal predictions: the paper's (12) and (13), and what the field reports beside them.
 
-Every function takes ``ignore_unlabeled=True`` to leave out rows whose true label is -1 (in integer labels), None or NaN.
-`SCORERS` holds each of them as a scorer for scikit-learn's searches, which leaves such rows out.
+Every function takes ``ignore_unlabeled=True`` to leave out rows whose true label is -1 (in integer
+labels), None or NaN. `SCORERS` holds each of them as a scorer for scikit-learn's searches, which
+leaves such rows out.
 """
 
 from typing import Any
@@ -56,7 +57,8 @@ def mean_absolute_error(
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels are numbers and count as they are.
+        All labels from the lowest to the highest. None: the labels are numbers and count as they
+        are.
     ignore_unlabeled : bool, default=False
         Whether to leave out rows without a true label.
 
@@ -83,14 +85,15 @@ def macro_mean_absolute_error(
     classes: ArrayLike | None = None,
     ignore_unlabeled: bool = False,
 ) -> float:
-    """Mean absolute error averaged over the true classes, so that rare ones count as much as common ones.
+    """Mean absolute error averaged over the true classes: rare ones count as much as common ones.
 
     Parameters
     ----------
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels are numbers and count as they are.
+        All labels from the lowest to the highest. None: the labels are numbers and count as they
+        are.
     ignore_unlabeled : bool, default=False
         Whether to leave out rows without a true label.
 
@@ -122,7 +125,8 @@ def quadratic_weighted_kappa(
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels are numbers and count as they are.
+        All labels from the lowest to the highest. None: the labels are numbers and count as they
+        are.
     ignore_unlabeled : bool, default=False
         Whether to leave out rows without a true label.
 
@@ -140,11 +144,10 @@ def quadratic_weighted_kappa(
     if classes is not None:
         labels = np.arange(len(np.asarray(classes)), dtype=np.float64)
     else:
-        found = np.unique(np.concatenate([true, predicted]))
-        whole = (found == np.floor(found)).all()
-        labels = (
-            np.arange(found[0], found[-1] + 1) if whole else found
-        )  # a rank that does not occur keeps its place
+        ranks = np.unique(np.concatenate([true, predicted]))
+        whole = (ranks == np.floor(ranks)).all()
+        # A rank that does not occur keeps its place.
+        labels = np.arange(ranks[0], ranks[-1] + 1) if whole else ranks
     return float(
         sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic", labels=labels)
     )
@@ -157,7 +160,7 @@ def ranked_probability_score(
     labels: ArrayLike | None = None,
     ignore_unlabeled: bool = False,
 ) -> float:
-    """Mean squared distance between the predicted and the true cumulative distribution; 0 is perfect.
+    """Mean squared distance between the predicted and true cumulative distributions; 0 is perfect.
 
     Parameters
     ----------
@@ -190,7 +193,8 @@ def ranked_probability_score(
     order = np.unique(true) if labels is None else np.asarray(labels)
     if p.ndim != 2 or p.shape != (len(true), len(order)):
         raise ValueError(
-            f"y_proba has shape {p.shape}, but there are {len(true)} rows and {len(order)} classes. Pass labels=classes_."
+            f"y_proba has shape {p.shape}, but there are {len(true)} rows and {len(order)} "
+            "classes. Pass labels=classes_."
         )
     rank = _encode(true, order)
     steps = np.cumsum(p, axis=1)[:, :-1] - (rank[:, None] <= np.arange(len(order) - 1))
@@ -201,8 +205,8 @@ def _pair(y_true: ArrayLike, y_pred: ArrayLike, ignore_unlabeled: bool) -> tuple
     true, predicted = label_array(y_true), label_array(y_pred)
     if true.shape != predicted.shape or true.ndim != 1:
         raise ValueError(
-            f"y_true and y_pred must hold one label for each of the same rows, got shapes {true.shape} and "
-            f"{predicted.shape}"
+            "y_true and y_pred must hold one label for each of the same rows, "
+            f"got shapes {true.shape} and {predicted.shape}"
         )
     if ignore_unlabeled:
         keep = ~unlabeled_rows(true)

@@ -16,10 +16,11 @@ Index = NDArray[np.int64]
 
 
 class TransductiveKFold:
-    """Stratified folds over the labelled rows; unlabelled rows are in every training set and in no test set.
+    """Stratified folds over the labelled rows.
 
-    The labels of each class are dealt out to the folds one by one. A class with fewer labels than folds is spread as
-    evenly as that allows, and the only label of a class is never held out, so every class stays in training.
+    Unlabelled rows are in every training set and in no test set. The labels of each class are dealt
+    out to the folds one by one. A class with fewer labels than folds is spread as evenly as that
+    allows, and the only label of a class is never held out, so every class stays in training.
 
     Parameters
     ----------
@@ -46,7 +47,10 @@ class TransductiveKFold:
         self.random_state = random_state
 
     def __repr__(self) -> str:
-        return f"TransductiveKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, random_state={self.random_state})"
+        return (
+            f"TransductiveKFold(n_splits={self.n_splits}, shuffle={self.shuffle}, "
+            f"random_state={self.random_state})"
+        )
 
     def get_n_splits(self, X: Any = None, y: Any = None, groups: Any = None) -> int:
         """Number of folds.
@@ -90,9 +94,10 @@ class TransductiveKFold:
 
 
 def deal_folds(rank: Ranks, n_splits: int, rng: np.random.RandomState | None) -> Index:
-    """The fold in which each row is held out; -1 for unlabelled rows and for the only label of a class.
+    """The fold in which each row is held out; -1 for unlabelled rows and the only row of a class.
 
-    Classes are dealt out one after the other and each begins where the last one ended, so folds are of equal size.
+    Classes are dealt out one after the other and each begins where the last one ended, so folds are
+    of equal size.
     """
     fold = np.full(len(rank), -1, dtype=np.int64)
     next_fold = 0
@@ -106,8 +111,8 @@ def deal_folds(rank: Ranks, n_splits: int, rng: np.random.RandomState | None) ->
         next_fold += len(rows)
     if next_fold < n_splits:
         raise ValueError(
-            f"n_splits={n_splits} is more than the {next_fold} labelled rows that can be held out (the only label of a class "
-            "cannot). Use fewer folds or label more rows."
+            f"n_splits={n_splits} is more than the {next_fold} labelled rows that can be held out "
+            "(the only label of a class cannot). Use fewer folds or label more rows."
         )
     return fold
 
@@ -115,8 +120,9 @@ def deal_folds(rank: Ranks, n_splits: int, rng: np.random.RandomState | None) ->
 def content_folds(X: Any, rank: Ranks, n_splits: int) -> Index:
     """Folds that depend on what the labelled rows hold, not on their order or how often they occur.
 
-    Equal rows of one class go to the same fold, so a row repeated twice and a row of weight 2 lead to the same folds, and no
-    row is tested by its own copy. Rows are dealt out in the order of their content.
+    Equal rows of one class go to the same fold: a row that occurs twice leads to the same folds as
+    a row of weight 2, and no row is tested by its own copy. Rows are dealt out in the order of
+    their content.
     """
     labeled = np.flatnonzero(rank != UNLABELED)
     rows = X[labeled]

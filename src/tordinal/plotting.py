@@ -79,7 +79,7 @@ class OrdinalLossDisplay:
         display : OrdinalLossDisplay
             The drawn display.
         """
-        found = check_loss(loss)
+        function = check_loss(loss)
         t = np.asarray(thresholds, dtype=np.float64)
         if t.ndim != 1 or len(t) == 0 or not np.isfinite(t).all() or (np.diff(t) < 0).any():
             raise ValueError(f"thresholds={thresholds!r} must be ascending numbers")
@@ -91,7 +91,7 @@ class OrdinalLossDisplay:
         h = np.linspace(t[0] - margin, t[-1] + margin, 1201)
         s = signs(np.arange(n_classes), len(t))
         losses = np.stack(
-            [found.value(s[y] * (h[:, None] - t)).sum(axis=1) for y in range(n_classes)], axis=1
+            [function.value(s[y] * (h[:, None] - t)).sum(axis=1) for y in range(n_classes)], axis=1
         )
         title = loss if isinstance(loss, str) else type(loss).__name__
         return cls(h, losses, t, list(shown)).plot(ax=ax, title=f"{title.replace('_', ' ')} loss")

@@ -90,7 +90,7 @@ class Problem:
     @cached_property
     def shape(self) -> tuple[Index, Index, float, float, float]:
         """What compiled loops over a piecewise linear loss need to know: spans, box and kink."""
-        return (*self.coupling.spans(self.n_thresholds), *self.lines.box, self.lines.kink)  # type: ignore[return-value]
+        return (*self.coupling.spans(self.n_thresholds), *self.lines.box, self.lines.kink)
 
     def scaled(self, factor: float) -> "Problem":
         """The problem whose objective is multiplied by a factor; costs are to be multiplied too."""
@@ -165,7 +165,8 @@ class Problem:
         change = s * (z[:, None] - tau)
         g = s * (h[:, None] - t) + step * change
         slope = float(np.vdot(C, self.loss.slope(g) * change))
-        bend = float(np.vdot(C, self.loss.curvature(g) * change**2))  # type: ignore[attr-defined]
+        curvature: Array = self.loss.curvature(g)  # type: ignore[attr-defined]
+        bend = float(np.vdot(C, curvature * change**2))
         return slope, bend
 
 

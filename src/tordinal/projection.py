@@ -52,10 +52,6 @@ class Projection:
             vectors = X[support].copy()
         return cls(kernel, support, dual_coef, vectors, coef)
 
-    def shift(self, centre: Array | None) -> Any:
-        """What projections exceed those of a solver by that has seen centred features."""
-        return 0.0 if self.coef is None or centre is None else self.coef @ centre
-
     def __call__(self, X: Matrix) -> Array:
         """Projections of rows, one column per projection."""
         if self.coef is not None:

@@ -11,7 +11,9 @@ __all__ = ["ReviewVectorizer"]
 
 
 class ReviewVectorizer(TfidfVectorizer):
-    """Stop words out, words to stems, tf-idf, rows of unit length: the linear kernel is then the cosine of two texts.
+    """Texts as tf-idf of stems without stop words, rows of unit length.
+
+    The linear kernel of two rows is then the cosine of two texts.
 
     Parameters
     ----------
@@ -37,7 +39,8 @@ class ReviewVectorizer(TfidfVectorizer):
     --------
     >>> from tordinal.text import ReviewVectorizer
     >>> vectorizer = ReviewVectorizer()
-    >>> X = vectorizer.fit_transform(["A gripping story, I loved it", "Loving the stories", "The cover was torn"])
+    >>> texts = ["A gripping story, I loved it", "Loving the stories", "The cover was torn"]
+    >>> X = vectorizer.fit_transform(texts)
     >>> vectorizer.get_feature_names_out()
     array(['cover', 'grip', 'love', 'stori', 'torn'], dtype=object)
     >>> bool((X[0] @ X[1].T).toarray()[0, 0] > 0.7)
@@ -56,9 +59,13 @@ class ReviewVectorizer(TfidfVectorizer):
         dtype: Any = np.float64,
     ):
         super().__init__(
-            stop_words=stop_words, ngram_range=ngram_range, min_df=min_df, max_df=max_df,
-            max_features=max_features, dtype=dtype,
-        )  # fmt: skip
+            stop_words=stop_words,
+            ngram_range=ngram_range,
+            min_df=min_df,
+            max_df=max_df,
+            max_features=max_features,
+            dtype=dtype,
+        )
         self.language = language
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
@@ -76,7 +83,7 @@ class ReviewVectorizer(TfidfVectorizer):
         return super().decode(doc)
 
     def __getstate__(self) -> dict[str, Any]:
-        """The state without an address in memory that scikit-learn keeps, so that equal models have equal bytes."""
+        """The state without an address in memory, so that equal models have equal bytes."""
         state = super().__getstate__()
         state.pop("_stop_words_id", None)
         return state
@@ -110,8 +117,8 @@ class ReviewVectorizer(TfidfVectorizer):
                 counts[word] = counts.get(word, 0) + 1
         # The last one written wins: the most frequent, and of equals the first in the alphabet.
         by_frequency = sorted(sorted(counts, reverse=True), key=counts.__getitem__)
-        found = {stems[word]: word for word in by_frequency}
-        return {stems[word]: found[stems[word]] for word in counts}
+        forms = {stems[word]: word for word in by_frequency}
+        return {stems[word]: forms[stems[word]] for word in counts}
 
 
 class _Stems(dict[str, str]):

@@ -1,7 +1,7 @@
 """Algorithms 1 and 2: pseudo-labels for unlabelled rows, improved by swapping and retraining.
 
-Nothing here knows a loss or a kernel. Whoever can train a threshold model for given ranks and costs, and say what a
-change of sides at a threshold gains, is a `Trainer`.
+Nothing here knows a loss or a kernel. Whoever can train a threshold model for given ranks and
+costs, and say what a change of sides at a threshold gains, is a `Trainer`.
 """
 
 import math
@@ -46,7 +46,7 @@ class Trainer(Protocol):
         """Solve (4) with y fixed, to `precision` times the usual tolerance; return a `Fit`."""
 
     def gain(self, d: Array) -> Array:
-        """How much the loss of a row falls when it changes sides at a threshold it lies d on the wrong side of."""
+        """How much a row's loss falls when it changes sides, at d on the wrong side of t."""
 
 
 @dataclass
@@ -62,7 +62,8 @@ class Transduction:
     initial : ndarray of shape (n_samples,)
         The ranks of Algorithm 2, before any swap.
     history : list of dict
-        One record per training: ``C2``, ``objective``, the ``swaps`` made after it, and its solver steps ``n_iter``.
+        One record per training: ``C2``, ``objective``, the ``swaps`` made after it, and its solver
+        steps ``n_iter``.
     """
 
     y: Ranks
@@ -85,8 +86,8 @@ def n_levels(C1: float, start: float, factor: float, end: float | None) -> int:
     levels = math.ceil(steps - 1e-9) + (end is not None)
     if levels > MOST_LEVELS:
         raise ValueError(
-            f"C2_start={start:g} and C2_factor={factor!r} would train at {levels:,} values of C2 on "
-            f"the way to {top:g}; choose a larger factor (the paper's is 2) or a larger start"
+            f"C2_start={start:g} and C2_factor={factor!r} would train at {levels:,} values of C2 "
+            f"on the way to {top:g}; choose a larger factor (the paper's is 2) or a larger start"
         )
     return levels
 
@@ -217,10 +218,11 @@ def exchange_labels(
     gain: Callable[[Array], Array],
     swaps: Swaps,
 ) -> tuple[Ranks, int]:
-    """New pseudo-labels with the same class counts and a smaller loss at the fit's (h, t), and the pairs exchanged.
+    """New pseudo-labels of smaller loss at the fit's (h, t), and the number of pairs exchanged.
 
-    Lines 9 to 15 of Algorithm 1, or with ``swaps="optimal"`` the labels of least loss: see `optimal_labels`. An
-    exchange whose measured gain is not positive is not made.
+    Class counts are kept.
+    Lines 9 to 15 of Algorithm 1, or with ``swaps="optimal"`` the labels of least loss: see
+    `optimal_labels`. An exchange whose measured gain is not positive is not made.
     """
     new = y.copy()
     if swaps == "optimal":
@@ -248,7 +250,8 @@ def exchange_labels(
 def optimal_labels(h: Array, y: Ranks) -> Ranks:
     """The labels of least loss with the class counts of y: sort by h and hand out the ranks.
 
-    Rows of equal h keep the order of their labels, so that equal rows never exchange labels back and forth.
+    Rows of equal h keep the order of their labels, so that equal rows never exchange labels back
+    and forth.
 
     Examples
     --------
@@ -264,7 +267,7 @@ def optimal_labels(h: Array, y: Ranks) -> Ranks:
 def labeling_gain(
     fit: Fit, old: Ranks, new: Ranks, weight: Array, gain: Callable[[Array], Array]
 ) -> float:
-    """How much the loss at the fit's (h, t) falls when the ranks change from old to new, in units of C2."""
+    """How much the loss at the fit's (h, t) falls from the old ranks to the new, in units of C2."""
     total = 0.0
     for k, t in enumerate(fit.thresholds):
         up = np.flatnonzero((old <= k) & (new > k))

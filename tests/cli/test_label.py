@@ -144,9 +144,9 @@ def test_json_lines_keep_numbers_and_lines(tmp_path):
         tmp_path / "out.jsonl",
         *FAST,
     )
-    found = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
-    assert [{k: v for k, v in row.items() if k in ("text", "stars")} for row in found] == rows
-    assert all(isinstance(row["stars_predicted"], int) for row in found)
+    rated = [json.loads(line) for line in (tmp_path / "out.jsonl").read_text().splitlines()]
+    assert [{k: v for k, v in row.items() if k in ("text", "stars")} for row in rated] == rows
+    assert all(isinstance(row["stars_predicted"], int) for row in rated)
 
 
 def test_standard_input_and_output_carry_the_table_alone(reviews):
@@ -325,8 +325,8 @@ def test_an_interrupt_ends_at_once_and_leaves_the_old_result(tmp_path):
     pd.DataFrame({"review": texts, "stars": labels}).to_csv(tmp_path / "in.csv", index=False)
     (tmp_path / "out.csv").write_text("before")
     process = subprocess.Popen(
-        [sys.executable, "-c", "from tordinal.cli import main; main()", "label", str(tmp_path / "in.csv"), "--target", "stars",
-         "-o", str(tmp_path / "out.csv")],
+        [sys.executable, "-c", "from tordinal.cli import main; main()",
+         "label", str(tmp_path / "in.csv"), "--target", "stars", "-o", str(tmp_path / "out.csv")],
         stderr=subprocess.PIPE, stdout=subprocess.DEVNULL,
     )  # fmt: skip
     for line in process.stderr:
@@ -344,11 +344,18 @@ def test_an_interrupt_ends_at_once_and_leaves_the_old_result(tmp_path):
 
 
 def test_help_reads_like_a_manual_and_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv[1:] = ['label', '--help']\nfrom tordinal.cli import main\n"
+        "try: main()\nexcept SystemExit: "
+        "print([m for m in ('numpy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"
+    )
     done = subprocess.run(
-        [sys.executable, "-c", "import sys; sys.argv[1:] = ['label', '--help']\nfrom tordinal.cli import main\n"
-         "try: main()\nexcept SystemExit: print([m for m in ('numpy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"],
-        capture_output=True, text=True, check=True, env={**os.environ, "COLUMNS": "120"},
-    )  # fmt: skip
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "120"},
+    )
     assert done.stdout.rstrip().endswith("[]")
     for option in (
         "--target",
@@ -367,8 +374,10 @@ def test_help_reads_like_a_manual_and_imports_nothing_heavy():
 def test_two_processes_give_the_same_bytes(reviews, tmp_path):
     for name in ("one", "two"):
         (tmp_path / name).mkdir()
-        done = command("label", reviews, "--target", "stars", "-o", "o.csv", "--report", "r.html", "--model", "m.skops", *FAST,
-                       cwd=tmp_path / name)  # fmt: skip
+        done = command(
+            "label", reviews, "--target", "stars", "-o", "o.csv",
+            "--report", "r.html", "--model", "m.skops", *FAST, cwd=tmp_path / name,
+        )  # fmt: skip
         assert done.returncode == 0
     for name in ("o.csv", "r.html", "m.skops"):
         assert (tmp_path / "one" / name).read_bytes() == (tmp_path / "two" / name).read_bytes(), (
@@ -397,8 +406,8 @@ def test_the_number_of_jobs_does_not_matter(reviews, tmp_path):
 def test_a_table_that_cannot_be_sent_leaves_no_files(reviews, tmp_path):
     with open("/dev/full", "wb") as full:
         done = subprocess.run(
-            [sys.executable, "-c", "from tordinal.cli import main; main()", "label", str(reviews), "--target", "stars",
-             "-o", "-", "--report", str(tmp_path / "r.html"), *FAST],
+            [sys.executable, "-c", "from tordinal.cli import main; main()", "label", str(reviews),
+             "--target", "stars", "-o", "-", "--report", str(tmp_path / "r.html"), *FAST],
             stdout=full, stderr=subprocess.PIPE, check=False,
         )  # fmt: skip
     assert done.returncode == 2
@@ -409,8 +418,10 @@ def test_a_table_that_cannot_be_sent_leaves_no_files(reviews, tmp_path):
 def test_names_with_spaces_and_brackets(tmp_path):
     data = frame().rename(columns={"price": " price", "shop": "[bold]shop"})
     data.to_csv(tmp_path / "in.csv", index=False)
-    run("label", tmp_path / "in.csv", "--target", "stars", "--columns", "price,[bold]shop", "-o", tmp_path / "o.csv",
-        "--model", tmp_path / "m[bold]x[b].skops", *FAST)  # fmt: skip
+    run(
+        "label", tmp_path / "in.csv", "--target", "stars", "--columns", "price,[bold]shop",
+        "-o", tmp_path / "o.csv", "--model", tmp_path / "m[bold]x[b].skops", *FAST,
+    )  # fmt: skip
     said = run("inspect", tmp_path / "m[bold]x[b].skops", env={"COLUMNS": "250"}).output
     assert "m[bold]x[b].skops" in said
     assert "[bold]shop" in said

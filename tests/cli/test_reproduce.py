@@ -93,9 +93,8 @@ def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path, amazon_home)
     result = CliRunner().invoke(
         app, [*arguments, "--data", str(amazon_home), "--out", str(tmp_path / "out")]
     )
-    assert (
-        result.exit_code == 2
-    )  # Fig. 12 holds 1,000 rows back for labels, and these files have 800
+    # Fig. 12 holds 1,000 rows back for labels, and these files have 800.
+    assert result.exit_code == 2
     assert "too few for 100 labels" in " ".join(result.output.split())
     result = CliRunner().invoke(app, [*arguments[:1], "claims", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
@@ -107,9 +106,14 @@ def test_lines_that_are_no_results_are_left_out_and_named(tmp_path):
     lines = [json.dumps({k: None if v != v else v for k, v in row.items()}) for row in rows]
     good = json.loads(lines[0])
     bad = [
-        "{", "[]", json.dumps(good | {"study": ["a"]}), json.dumps(good | {"labels": "100"}), json.dumps(good | {"mae": None}),
-        json.dumps(good | {"zero_one": "bad"}), json.dumps(good | {"trainings": "many"}),
-    ]  # fmt: skip
+        "{",
+        "[]",
+        json.dumps(good | {"study": ["a"]}),
+        json.dumps(good | {"labels": "100"}),
+        json.dumps(good | {"mae": None}),
+        json.dumps(good | {"zero_one": "bad"}),
+        json.dumps(good | {"trainings": "many"}),
+    ]
     (tmp_path / "results.jsonl").write_text("\n".join([*bad, *lines]) + "\n")
     result = CliRunner().invoke(app, ["reproduce", "claims", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output

@@ -40,10 +40,10 @@ def test_quantize_never_splits_ties_and_uses_every_rank(values):
 
 @given(st.lists(st.integers(0, 12), min_size=8, max_size=60).filter(lambda v: len(set(v)) >= 4))
 def test_quantize_is_as_even_as_ties_allow(values):
-    found = np.sum(np.bincount(quantize(values, 4)) ** 2)
+    squares = np.sum(np.bincount(quantize(values, 4)) ** 2)
     distinct = np.unique(values)
     for cuts in itertools.combinations(distinct[:-1], 3):
-        assert found <= np.sum(np.bincount(np.searchsorted(cuts, values, side="left")) ** 2)
+        assert squares <= np.sum(np.bincount(np.searchsorted(cuts, values, side="left")) ** 2)
 
 
 def test_quantize_is_even_where_it_can_be():

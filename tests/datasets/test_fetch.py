@@ -207,8 +207,16 @@ def test_processed_reviews(tmp_path):
     assert data.duplicates == [2]
     write(path, ["caf\xa0x:1 #label#:2.0"])
     assert fetch_amazon_reviews("dvd", "processed_stars", data_home=tmp_path).data.shape == (1, 1)
-    for damage in ("good", "good:x", "good:1 #label#:9", "good:1", "a:nan #label#:1", "a:-1 #label#:1", ":1 #label#:1",
-                   "a:1 #label#:1 #label#:2"):  # fmt: skip
+    for damage in (
+        "good",
+        "good:x",
+        "good:1 #label#:9",
+        "good:1",
+        "a:nan #label#:1",
+        "a:-1 #label#:1",
+        ":1 #label#:1",
+        "a:1 #label#:1 #label#:2",
+    ):
         write(path, ["good:2 #label#:4.0", damage])
         with pytest.raises(ValueError, match="line 2"):
             fetch_amazon_reviews("dvd", "processed_stars", data_home=tmp_path)
@@ -233,10 +241,10 @@ def server():
 
     class Handler(http.server.BaseHTTPRequestHandler):
         def do_GET(self):
-            found = files.get(self.path)
-            self.send_response(200 if found is not None else 404)
+            content = files.get(self.path)
+            self.send_response(200 if content is not None else 404)
             self.end_headers()
-            self.wfile.write(found or b"")
+            self.wfile.write(content or b"")
 
         def log_message(self, *_):
             pass

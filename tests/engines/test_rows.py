@@ -48,7 +48,7 @@ def test_what_is_put_comes_back_and_sums_are_over_all_rows():
 
 @pytest.mark.parametrize("factor", [1e-70, 1e-8, 1.0, 1e8, 1e70])
 def test_dense_rows_are_centred_and_neither_large_nor_small(factor):
-    X = factor * (np.random.default_rng(0).normal(size=(50, 3)) + [0, 5, -7])
+    X = factor * np.random.default_rng(0).normal([0, 5, -7], size=(50, 3))
     rows = linear_rows(X)
     assert 0.1 < np.mean(rows.matrix**2) * 3 < 10
     np.testing.assert_allclose(rows.matrix * np.sqrt(rows.scale) + rows.centre, X, rtol=1e-9)

@@ -30,9 +30,8 @@ def minus_one_marks_unlabelled_rows(estimator):
     return {}
 
 
-@pytest.mark.filterwarnings(
-    "ignore::sklearn.exceptions.ConvergenceWarning"
-)  # checks set max_iter=1
+# The checks set max_iter=1.
+@pytest.mark.filterwarnings("ignore::sklearn.exceptions.ConvergenceWarning")
 @parametrize_with_checks(EVERY, expected_failed_checks=minus_one_marks_unlabelled_rows)
 def test_scikit_learn_checks(estimator, check):
     check(estimator)
@@ -68,9 +67,8 @@ def test_every_kernel_and_kind_of_input(model, kernel, kind):
     assert set(predicted) <= {0, 1, 2}
     assert np.mean(predicted == y) > 0.4
     again = fresh(model, kernel=kernel).fit(X, target)
-    np.testing.assert_array_equal(
-        fitted.dual_coef_, again.dual_coef_
-    )  # same input, same output, bit for bit
+    # Same input, same output, bit for bit.
+    np.testing.assert_array_equal(fitted.dual_coef_, again.dual_coef_)
 
 
 @names
@@ -308,7 +306,7 @@ import numpy as np
 from tordinal import {name}
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(2500, 5)), rng.integers(0, 4, 2500)
-{name}(kernel="rbf").fit(X[:1100], y[:1100])  # compiles: the compiler itself does not heed an interrupt
+{name}(kernel="rbf").fit(X[:1100], y[:1100])  # compiles: the compiler heeds no interrupt
 print("fitting", flush=True)
 {name}(kernel="rbf", C=1e6, tol=1e-9).fit(X, y)
 """

@@ -17,7 +17,7 @@ from tordinal.transduction import class_counts
     swaps=st.sampled_from(["single", "all", 3, "optimal"]),
 )
 def test_promises_of_algorithm_1(seed, kernel, loss, C, swaps):
-    """At one C2 the objective falls from training to training, class counts are kept, thresholds are ordered."""
+    """At one C2 the objective falls, class counts are kept, and thresholds are ordered."""
     X, y = ordinal_problem(50, 4, noise=2.0, seed=seed)
     hidden = hide(y, 12, seed)
     model = TOR(C=C, kernel=kernel, loss=loss, swaps=swaps).fit(X, hidden)
@@ -99,8 +99,8 @@ def test_class_ratio(class_ratio, shares):
     X, y = ordinal_problem(60, 3)
     hidden = hide(y, 15)
     model = TOR(class_ratio=class_ratio).fit(X, hidden)
-    found = np.bincount(model.transduction_[hidden == -1], minlength=3)
-    np.testing.assert_array_equal(found, class_counts(np.array(shares), 45))
+    counts = np.bincount(model.transduction_[hidden == -1], minlength=3)
+    np.testing.assert_array_equal(counts, class_counts(np.array(shares), 45))
 
 
 def test_predicted_and_blended_class_ratios():
@@ -112,8 +112,8 @@ def test_predicted_and_blended_class_ratios():
     labeled = np.bincount(hidden[~unlabeled], minlength=3) / 20
     for name, wanted in (("predicted", predicted), ("blended", (predicted + labeled) / 2)):
         model = TOR(class_ratio=name).fit(X, hidden)
-        found = np.bincount(model.transduction_[unlabeled], minlength=3)
-        assert np.all(np.abs(found - class_counts(wanted, unlabeled.sum())) <= 1)
+        counts = np.bincount(model.transduction_[unlabeled], minlength=3)
+        assert np.all(np.abs(counts - class_counts(wanted, unlabeled.sum())) <= 1)
 
 
 @pytest.mark.parametrize("class_ratio", [[0.5, 0.5], [1, -1, 1], [0, 0, 0], [np.nan, 1, 1]])

@@ -7,14 +7,14 @@ from tordinal.experiments.claims import CLAIMS, claims_page, judge, read_reasons
 
 
 def test_every_claim_is_judged():
-    found = {claim.text: finding.verdict for claim, finding in judge(study_results())}
-    assert len(found) == len(CLAIMS) == 25
-    assert found["TOR has the least zero-one error on every benchmark set"] == "holds"
-    assert found["TOR is not the best in absolute error on the benchmark sets"] == "does not hold"
-    assert found["The gain of TOR is largest near p = 0.1, and smaller at p = 0"] == "holds"
-    assert found["Label swapping strictly decreases the objective"] == "holds in part"
-    assert found["TOR needs fewer trainings as labels grow"] == "holds"
-    assert "not measured" not in found.values()
+    verdict = {claim.text: finding.verdict for claim, finding in judge(study_results())}
+    assert len(verdict) == len(CLAIMS) == 25
+    assert verdict["TOR has the least zero-one error on every benchmark set"] == "holds"
+    assert verdict["TOR is not the best in absolute error on the benchmark sets"] == "does not hold"
+    assert verdict["The gain of TOR is largest near p = 0.1, and smaller at p = 0"] == "holds"
+    assert verdict["Label swapping strictly decreases the objective"] == "holds in part"
+    assert verdict["TOR needs fewer trainings as labels grow"] == "holds"
+    assert "not measured" not in verdict.values()
     page = claims_page(study_results())
     assert page.count("| VI-") == 24
     assert page.count("| abstract") == 1

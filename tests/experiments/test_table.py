@@ -10,9 +10,8 @@ def test_the_table_survives_a_cut_line(tmp_path):
     )
     table.append(row)
     with table.path.open("ab") as file:
-        file.write(
-            b'{"study": "sentiment", "dataset"'
-        )  # as a kill in the middle of a line leaves it
+        # As a kill in the middle of a line leaves it.
+        file.write(b'{"study": "sentiment", "dataset"')
     assert len(table.keys()) == 1
     table.append({**row, "seed": 1})
     assert len(table.keys()) == 2

@@ -34,7 +34,7 @@ def test_svor_predicts_as_skordinal(constraints, kernel, n_classes):
     X_new, _ = ordinal_problem(400, n_classes, n_features=4, seed=98)
 
     def peer_kernel(A, B):
-        """The C code divides the linear kernel by the number of features and adds 0.001 to k(x, x)."""
+        """The C code divides a linear kernel by the feature count and adds 0.001 to k(x, x)."""
         values = A @ B.T / A.shape[1] if kernel == "linear" else RBF(0.25)(A, B)
         return values + 1e-3 * (A[:, None] == B).all(axis=2)
 
@@ -43,7 +43,8 @@ def test_svor_predicts_as_skordinal(constraints, kernel, n_classes):
         X, y
     )
     assert np.mean(ours.predict(X_new) == theirs.predict(X_new)) >= 0.995
-    # The same projections, and thresholds that are as good with them (a range of values can be), are the same optimum.
+    # A range of thresholds can be optimal: the optimum is the same if the projections agree and the
+    # thresholds are as good with them.
     np.testing.assert_allclose(
         ours.predict_projection(X_new), theirs.predict_projection(X_new), atol=5e-3
     )

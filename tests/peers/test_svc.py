@@ -11,7 +11,7 @@ from tordinal.reduction import signs
 
 
 def extended_svc(K, y, cost, m, tol=1e-5):
-    """Fit the extended problem of N (K-1) rows: objective of (9) or (10), projections and thresholds."""
+    """Fit the extended problem of N (K-1) rows: objective of (9) or (10), h and thresholds."""
     n = len(y)
     extended = np.kron(K, np.ones((m, m))) + np.tile(np.eye(m), (n, n))
     s = signs(y, m).ravel()

@@ -67,10 +67,17 @@ def test_the_page_needs_nothing_from_outside(page):
 
 def test_every_part_is_there(page):
     for part in (
-        "How well it can be expected to do", "Given and predicted ratings", "Where the rows lie", "in cross-validation",
-        "How the objective fell", "What pushes the rating down and up", "Worth rating next", "Examples of each rating",
-        "What was done with each column", "transduction",
-    ):  # fmt: skip
+        "How well it can be expected to do",
+        "Given and predicted ratings",
+        "Where the rows lie",
+        "in cross-validation",
+        "How the objective fell",
+        "What pushes the rating down and up",
+        "Worth rating next",
+        "Examples of each rating",
+        "What was done with each column",
+        "transduction",
+    ):
         assert part in page, part
 
 
@@ -142,12 +149,14 @@ def test_in_a_browser_no_script_runs_and_nothing_is_requested(page, tmp_path):
             assert requested == [(tmp_path / "report.html").as_uri()]
             assert tab.evaluate("document.scripts.length") == 0
             sizes = tab.evaluate(
-                "[...document.querySelectorAll('figure svg')].map(s => s.getBoundingClientRect().height)"
+                "[...document.querySelectorAll('figure svg')]"
+                ".map(s => s.getBoundingClientRect().height)"
             )
             assert len(sizes) == 5
             assert min(sizes) > 80
             shown = tab.evaluate(
-                "[...document.querySelectorAll('figure svg')].every(s => s.querySelectorAll('rect').length > 3)"
+                "[...document.querySelectorAll('figure svg')]"
+                ".every(s => s.querySelectorAll('rect').length > 3)"
             )
             assert shown
             assert tab.evaluate("document.documentElement.scrollWidth") <= width

@@ -32,7 +32,7 @@ def feasible(solver, solution):
     low, high = solver.problem.lines.box
     used = solver.problem.costs(solution.y, np.ones(len(solution.y)))
     partial = np.cumsum(beta_of(solution).sum(axis=0))
-    # Newton's method, to which hard problems are handed over, meets the constraints in the end only.
+    # Newton's method, to which hard problems are handed over, meets them only in the end.
     near = 1e-9 if solver._root is None else 1e-5 * solution.cost.sum()
     inside = np.all((solution.u >= low * used - 1e-12) & (solution.u <= high * used + 1e-12))
     balanced = {

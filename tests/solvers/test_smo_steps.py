@@ -39,7 +39,7 @@ def test_prospects_by_looking_at_every_variable(seed, coupling):
 
 @given(seed=st.integers(0, 200), steps=st.integers(1, 60))
 def test_steps_never_raise_the_dual_stay_in_the_box_and_keep_the_sum(seed, steps):
-    problem, K, y, cost, C, s = state(Reduction(), seed)
+    _, K, y, _, C, s = state(Reduction(), seed)
     beta, c, h = np.zeros_like(C), np.zeros(3), np.zeros(len(y))
 
     def dual():

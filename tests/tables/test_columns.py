@@ -35,9 +35,15 @@ def test_columns_are_understood_by_themselves():
     encoder = TableEncoder()
     X = encoder.fit_transform(TABLE)
     expected = {
-        **dict.fromkeys(["id", "uuid", "empty", "constant", "nested"], "left out"), "price": "number", "year": "number",
-        "shop": "category", "flag": "category", "day": "date", "when": "date", "review": "text",
-    }  # fmt: skip
+        **dict.fromkeys(["id", "uuid", "empty", "constant", "nested"], "left out"),
+        "price": "number",
+        "year": "number",
+        "shop": "category",
+        "flag": "category",
+        "day": "date",
+        "when": "date",
+        "review": "text",
+    }
     assert roles(encoder) == expected
     assert {c["name"]: c["missing"] for c in encoder.plan_}["price"] == 7
     assert sp.issparse(X)

@@ -50,10 +50,8 @@ def test_links_to_an_input_are_seen(tmp_path):
 def test_a_folder_or_file_without_permission_is_refused(tmp_path, monkeypatch):
     (tmp_path / "out.csv").write_text("before")
     (tmp_path / "locked").mkdir()
-    denied = {
-        str(tmp_path / "out.csv"),
-        str(tmp_path / "locked"),
-    }  # asked of the system, as root may write everywhere
+    # The system's answer is replaced, as root may write everywhere.
+    denied = {str(tmp_path / "out.csv"), str(tmp_path / "locked")}
     monkeypatch.setattr(os, "access", lambda path, mode: str(path) not in denied)
     for name in ("out.csv", "locked/o.csv"):
         with pytest.raises(TableError, match=r"--out .* permission denied"):

@@ -15,7 +15,7 @@ from tordinal.tables.rating import Settings
 
 
 def run_demo(out: Path, n_labels: int, seed: int) -> None:
-    """Hide most grades, write the table, rate it with ``tordinal label``, and show how well that went."""
+    """Hide most grades, rate the table with ``tordinal label``, and show how well that went."""
     console = Console()
     data = load_diabetes(as_frame=True, scaled=False)
     grade = quantize(data.target, n_ranks=5)
@@ -33,11 +33,12 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
         f"[bold]{len(grade)}[/] patients, 10 measurements each, disease progression in 5 grades; "
         f"[bold]{n_labels}[/] grades are known, the others hidden.\n"
         + escape(
-            f"$ tordinal label {names['diabetes.csv']} --target grade -o {names['graded.csv']} --report "
-            f"{names['report.html']} --model {names['model.skops']}"
+            f"$ tordinal label {names['diabetes.csv']} --target grade -o {names['graded.csv']} "
+            f"--report {names['report.html']} --model {names['model.skops']}"
         ),
-        highlight=False, soft_wrap=True,
-    )  # fmt: skip
+        highlight=False,
+        soft_wrap=True,
+    )
     job = Job(
         names["diabetes.csv"],
         "grade",
@@ -50,12 +51,16 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
         names["model.skops"],
     )
     run_label(job, Settings())
-    found = pd.read_csv(out / "graded.csv")["grade_predicted"].to_numpy()
-    guess = np.full(int((~kept).sum()), int(np.median(grade[kept])))
+    hidden = grade[~kept]
+    predicted = pd.read_csv(out / "graded.csv")["grade_predicted"].to_numpy()[~kept]
+    guess = np.full(len(hidden), int(np.median(grade[kept])))
     console.print(
-        f"Against the grades that were hidden: {100 * mean_zero_one_error(grade[~kept], found[~kept]):.0f} % wrong, "
-        f"{mean_absolute_error(grade[~kept], found[~kept]):.2f} steps off on average "
-        f"(always the same grade: {100 * mean_zero_one_error(grade[~kept], guess):.0f} %, "
-        f"{mean_absolute_error(grade[~kept], guess):.2f}).\nOpen {escape(names['report.html'])} in a browser.",
-        highlight=False, soft_wrap=True,
-    )  # fmt: skip
+        "Against the grades that were hidden: "
+        f"{100 * mean_zero_one_error(hidden, predicted):.0f} % wrong, "
+        f"{mean_absolute_error(hidden, predicted):.2f} steps off on average "
+        f"(always the same grade: {100 * mean_zero_one_error(hidden, guess):.0f} %, "
+        f"{mean_absolute_error(hidden, guess):.2f}).\n"
+        f"Open {escape(names['report.html'])} in a browser.",
+        highlight=False,
+        soft_wrap=True,
+    )

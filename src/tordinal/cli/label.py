@@ -136,7 +136,10 @@ def _names(order: str | None) -> list[str] | None:
 
 
 def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
-    """Column names from options that may hold several, separated by commas; spaces around a name may belong to it."""
+    """Column names from options that may hold several, separated by commas.
+
+    Spaces around a name are kept where the table's own name has them.
+    """
     if options is None:
         return None
     padded = {name.strip(): name for name in known}
@@ -160,16 +163,18 @@ def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> No
     counts = grid("rating", "given", "predicted")
     for k, name in enumerate(rating.target.classes):
         counts.add_row(
-            Text(visible(str(name))), f"{int(np.sum(rating.rank[rating.given] == k)):,}",
+            Text(visible(str(name))),
+            f"{int(np.sum(rating.rank[rating.given] == k)):,}",
             f"{int(np.sum(rating.rank[~rating.given] == k)):,}",
-        )  # fmt: skip
+        )
     console.print(counts)
     for note in rating.notes:
         console.print(Text(f"Note: {visible(note)}."))
     if rating.errors:
         wrong, off = rating.errors["this model"]
         console.print(
-            f"Expected on the predicted rows: {100 * wrong:.0f} % wrong, {off:.2f} steps off on average (cross-validated)."
+            f"Expected on the predicted rows: {100 * wrong:.0f} % wrong, "
+            f"{off:.2f} steps off on average (cross-validated)."
         )
     console.print(Text(rating.verdict))
     predicted = int((~rating.given).sum())

@@ -7,7 +7,8 @@ from typing import Annotated
 import typer
 
 app = typer.Typer(
-    help="Transductive ordinal regression: a few rows of a table carry an ordered rating; rate the rest.",
+    help="Transductive ordinal regression: "
+    "a few rows of a table carry an ordered rating; rate the rest.",
     epilog="Exit status: 0 done; 2 refused or interrupted; no output is then half-written.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
@@ -82,7 +83,7 @@ def tordinal(
         ),
     ] = False,
 ) -> None:
-    """Transductive ordinal regression: a few rows of a table carry an ordered rating; rate the rest."""
+    """Rate the rows of a table, of which a few carry an ordered rating."""
 
 
 @app.command()
@@ -129,7 +130,8 @@ def label(
     method: Annotated[
         Method,
         typer.Option(
-            help="auto chooses by cross-validation, and whether unrated rows help; tor uses them, redsvm does not."
+            help="auto chooses by cross-validation, and whether unrated rows help; "
+            "tor uses them, redsvm does not."
         ),
     ] = Method.auto,
     C: Annotated[
@@ -157,17 +159,17 @@ def label(
 ) -> None:
     """Rate the rows of a table that have no rating yet.
 
-    OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted, COLUMN_confidence (from 0
-    to 1) and COLUMN_source (given or predicted).
+    OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted,
+    COLUMN_confidence (from 0 to 1) and COLUMN_source (given or predicted).
 
-    Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text turned into words;
-    identifiers and constants are left out. What was done with each is shown.
+    Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text
+    turned into words; identifiers and constants are left out. What was done with each is shown.
 
     [bold]Examples[/]
 
     tordinal label reviews.csv --text review --target stars -o rated.csv --report report.html
 
-    tordinal label patients.parquet --target grade --order "poor,fair,good" --drop name -o graded.parquet
+    tordinal label people.parquet --target grade --order "poor,fair,good" --drop name -o out.parquet
 
     cat rows.jsonl | tordinal label - --target stars -o - > rated.jsonl
     """
@@ -178,8 +180,13 @@ def label(
         from tordinal.tables.rating import Settings
 
         settings = Settings(
-            method.value, C, kernel.value if kernel else None, loss.value if loss else None, seed, jobs
-        )  # fmt: skip
+            method.value,
+            C,
+            kernel.value if kernel else None,
+            loss.value if loss else None,
+            seed,
+            jobs,
+        )
         job = Job(
             file, target, out, text or [], columns, drop or [], order, report, model, encoding
         )
@@ -205,8 +212,8 @@ def predict(
 ) -> None:
     """Rate new rows with a saved model.
 
-    FILE needs the columns that the model learned from. Every row is predicted; where FILE has ratings already, the
-    errors are shown.
+    FILE needs the columns that the model learned from. Every row is predicted; where FILE has
+    ratings already, the errors are shown.
     """
     from tordinal.cli.session import refusing
 
@@ -222,7 +229,7 @@ def inspect(
         str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
     ],
 ) -> None:
-    """Show what a saved model is: classes, thresholds, settings, training size, versions, expected error."""
+    """Show what a saved model is: classes, thresholds, settings, size, versions, expected error."""
     from tordinal.cli.session import refusing
 
     with refusing():
@@ -260,9 +267,10 @@ def reproduce(
 ) -> None:
     """Run the paper's study again, figure by figure.
 
-    Every result is appended to results.jsonl in the output folder as soon as it is known. Interrupt it at any moment and give
-    the same command again: nothing is computed twice. Figures are drawn from that table as PNG and SVG; claims writes a
-    verdict on every claim of the paper's section VI.
+    Every result is appended to results.jsonl in the output folder as soon as it is known. Interrupt
+    it at any moment and give the same command again: nothing is computed twice. Figures are drawn
+    from that table as PNG and SVG; claims writes a verdict on every claim of the paper's section
+    VI.
     """
     from tordinal.cli.session import refusing
 
@@ -284,9 +292,10 @@ def demo(
     ] = 60,
     seed: Annotated[int, typer.Option(help="Which grades are kept.", min=0)] = 0,
 ) -> None:
-    """Grade the diabetes progression of 442 patients of whom 60 are graded, and compare with the truth.
+    """Grade the diabetes of 442 patients of whom 60 are graded, and compare with the truth.
 
-    Runs `tordinal label` on a table that it writes first. Needs no network: the data come with scikit-learn.
+    Runs `tordinal label` on a table that it writes first. Needs no network: the data come with
+    scikit-learn.
     """
     from tordinal.cli.session import refusing
 

@@ -62,10 +62,11 @@ def run_predict(
         known = [i for i, c in enumerate(cells) if not is_missing(c) and _spelled(c) in ranks]
         if known:
             truth = [ranks[_spelled(cells[i])] for i in known]
-            found = [ranks[_spelled(labels[i])] for i in known]
+            predicted = [ranks[_spelled(labels[i])] for i in known]
             console.print(
-                f"On the {len(known):,} rows that have a rating: {100 * mean_zero_one_error(truth, found):.0f} % wrong, "
-                f"{mean_absolute_error(truth, found):.2f} steps off on average."
+                f"On the {len(known):,} rows that have a rating: "
+                f"{100 * mean_zero_one_error(truth, predicted):.0f} % wrong, "
+                f"{mean_absolute_error(truth, predicted):.2f} steps off on average."
             )
     console.print(
         f"Rated {len(table):,} rows in {time.perf_counter() - started:.1f} s:", highlight=False
@@ -76,8 +77,8 @@ def run_predict(
 
 
 def _spelled(value: Any) -> Any:
-    """A rating so that 4, "4" and "4.0" are the same."""
-    return value if (found := number(value)) is None else found
+    """A rating as a number where it is one, so that 4, "4" and "4.0" are the same."""
+    return value if (parsed := number(value)) is None else parsed
 
 
 def run_inspect(path: str) -> None:

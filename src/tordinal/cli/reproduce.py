@@ -137,7 +137,8 @@ def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
     for name in names or ("",):
         if name not in known:
             raise ValueError(
-                f"--datasets {name or datasets!r}: no such data set here; there are {', '.join(known)}"
+                f"--datasets {name or datasets!r}: no such data set here; "
+                f"there are {', '.join(known)}"
             )
     return names
 

@@ -61,7 +61,7 @@ def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[
 
 
 def finishing() -> None:
-    """From here on a result is being put in place: an interrupt would come too late and is ignored."""
+    """From here on results are put in place: an interrupt would come too late and is ignored."""
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
@@ -112,12 +112,19 @@ class Teller:
         self._console = Console(stderr=True, quiet=quiet)
         self._live = self._console.is_terminal and not self._console.is_dumb_terminal and not quiet
         self._progress = Progress(
-            SpinnerColumn(), TextColumn("{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")),
-            BarColumn(bar_width=12), TextColumn("{task.completed}/{task.total}", table_column=Column(no_wrap=True)),
-            TimeElapsedColumn(table_column=Column(min_width=7)), TimeRemainingColumn(table_column=Column(min_width=7)),
-            console=self._console, transient=True, disable=not self._live,
+            SpinnerColumn(),
+            TextColumn(
+                "{task.description}", table_column=Column(no_wrap=True, overflow="ellipsis")
+            ),
+            BarColumn(bar_width=12),
+            TextColumn("{task.completed}/{task.total}", table_column=Column(no_wrap=True)),
+            TimeElapsedColumn(table_column=Column(min_width=7)),
+            TimeRemainingColumn(table_column=Column(min_width=7)),
+            console=self._console,
+            transient=True,
+            disable=not self._live,
             speed_estimate_period=ESTIMATED_OVER,
-        )  # fmt: skip
+        )
         self._task: Any = None
         self._name, self._said, self._began = "", math.inf, 0.0
 
@@ -129,10 +136,11 @@ class Teller:
         self._progress.stop()
 
     def __call__(self, name: str, done: int, total: int, detail: str = "") -> None:
-        """Take note of progress; the place where an interrupt that compiled code swallowed takes effect.
+        """Take note of progress; an interrupt that compiled code swallowed is raised again here.
 
-        The estimate belongs to all that has the same name; the detail may change. Where there is no terminal to redraw, a
-        line is written for a new name, and for a new detail now and then.
+        The time left is estimated for all that has the same name; the detail may change. Where
+        there is no terminal to redraw, a line is written for a new name, and for a new detail now
+        and then.
         """
         if _interrupted:
             raise KeyboardInterrupt

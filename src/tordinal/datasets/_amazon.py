@@ -1,4 +1,4 @@
-"""Amazon reviews with stars: the multi-domain sentiment data of Blitzer, Dredze and Pereira (section V-D)."""
+"""Amazon reviews with stars: the multi-domain sentiment data of Blitzer et al. (section V-D)."""
 
 import os
 import re
@@ -65,10 +65,11 @@ def fetch_amazon_reviews(
     domain : {"books", "dvd", "electronics", "kitchen"}, default="books"
         What is reviewed.
     edition : {"unprocessed", "processed_stars"}, default="unprocessed"
-        "unprocessed": 2,000 reviews as text. "processed_stars": 5,118 to 5,901 reviews as counts of words and pairs of words,
-        which the paper used.
+        "unprocessed": 2,000 reviews as text. "processed_stars": 5,118 to 5,901 reviews as counts of
+        words and pairs of words, which the paper used.
     data_home : str or path, default=None
-        Folder of the data sets. None: the environment variable ``TORDINAL_DATA``, or a cache of the user.
+        Folder of the data sets. None: the environment variable ``TORDINAL_DATA``, or the user's
+        cache.
     download_if_missing : bool, default=True
         Whether to download what the folder does not have.
     return_X_y : bool, default=False
@@ -79,8 +80,9 @@ def fetch_amazon_reviews(
     Returns
     -------
     data : Bunch
-        ``data`` (a list of texts, or a CSR matrix of counts), ``target`` (stars), ``duplicates`` (rows whose review has
-        occurred before), ``feature_names`` of counts, ``DESCR`` and, with `as_frame`, ``frame``.
+        ``data`` (a list of texts, or a CSR matrix of counts), ``target`` (stars), ``duplicates``
+        (rows whose review has occurred before), ``feature_names`` of counts, ``DESCR`` and, with
+        `as_frame`, ``frame``.
 
     Examples
     --------
@@ -123,11 +125,16 @@ def fetch_amazon_reviews(
         ]
     target: Any = np.array(stars, dtype=np.int64)
     seen: set[Any] = set()
-    duplicates = [i for i, key in enumerate(keys) if key in seen or seen.add(key)]  # type: ignore[func-returns-value]
+    duplicates = [
+        i
+        for i, key in enumerate(keys)
+        if key in seen or seen.add(key)  # type: ignore[func-returns-value]
+    ]
     counts = {star: int(np.sum(target == star)) for star in np.unique(target).tolist()}
     description = (
-        f"Amazon reviews, {domain}, edition {edition}: {len(target):,} reviews; stars {counts}. {len(duplicates)} reviews have "
-        f"occurred before (`duplicates`).\nJ. Blitzer, M. Dredze and F. Pereira, ACL 2007. Source: {SITE}\n"
+        f"Amazon reviews, {domain}, edition {edition}: {len(target):,} reviews; stars {counts}. "
+        f"{len(duplicates)} reviews have occurred before (`duplicates`).\n"
+        f"J. Blitzer, M. Dredze and F. Pereira, ACL 2007. Source: {SITE}\n"
     )
     frame = None
     if as_frame:
@@ -138,13 +145,18 @@ def fetch_amazon_reviews(
     if return_X_y:
         return data, target
     return Bunch(
-        data=data, target=target, feature_names=names, target_names=["stars"], duplicates=duplicates, frame=frame,
+        data=data,
+        target=target,
+        feature_names=names,
+        target_names=["stars"],
+        duplicates=duplicates,
+        frame=frame,
         DESCR=description,
-    )  # fmt: skip
+    )
 
 
 def read_unprocessed(path: Path) -> list[tuple[str, int]]:
-    """Reviews of a file in the corpus's markup, which looks like XML but is none: title and text, and the stars.
+    """Read the reviews of a file in the corpus's markup, which looks like XML but is not.
 
     Parameters
     ----------
@@ -154,10 +166,10 @@ def read_unprocessed(path: Path) -> list[tuple[str, int]]:
     Returns
     -------
     reviews : list of (str, int)
-        Text and stars.
+        Title and text, and the stars.
     """
     content = path.read_text(encoding="latin-1")
-    found: list[tuple[str, int]] = []
+    reviews: list[tuple[str, int]] = []
     wrapped, place = content.lstrip().startswith("<reviews>"), 0
     while (start := content.find("<review>\n", place)) >= 0:
         _only_wrapper(content, place, start, path)
@@ -176,16 +188,17 @@ def read_unprocessed(path: Path) -> list[tuple[str, int]]:
             path,
             line + content.count("\n", start, start + rating.start(1)),
         )
-        found.append((f"{title.group(1).strip()}\n{text.group(1).strip()}", stars))
+        reviews.append((f"{title.group(1).strip()}\n{text.group(1).strip()}", stars))
         place = end + len("</review>")
     _only_wrapper(content, place, len(content), path)
-    if not found:
+    if not reviews:
         raise ValueError(f"{path}: line 1: there is no review in this file")
     if wrapped and "</reviews>" not in content[place:]:
         raise ValueError(
-            f"{path}: line {content.count(chr(10)) + 1}: the file is cut here, </reviews> is missing"
+            f"{path}: line {content.count(chr(10)) + 1}: the file is cut here, "
+            "</reviews> is missing"
         )
-    return found
+    return reviews
 
 
 def _only_wrapper(content: str, start: int, end: int, path: Path) -> None:
@@ -195,7 +208,8 @@ def _only_wrapper(content: str, start: int, end: int, path: Path) -> None:
     if left:
         line = content.count("\n", 0, start + between.index(left.split("\n", 1)[0])) + 1
         raise ValueError(
-            f"{path}: line {line}: {left[:40]!r} is in no review; a <review> or </review> may be damaged"
+            f"{path}: line {line}: {left[:40]!r} is in no review; "
+            "a <review> or </review> may be damaged"
         )
 
 

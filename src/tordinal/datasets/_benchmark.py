@@ -35,7 +35,8 @@ CALIFORNIA = Source(
     {"CaliforniaHousing/cal_housing.data": "california/cal_housing.data"},
 )
 CENSUS = Source(
-    "https://github.com/EpistasisLab/pmlb/raw/253138e2aa4098734fb9154ec3570fbcad5f4197/datasets/574_house_16H/574_house_16H.tsv.gz",
+    "https://github.com/EpistasisLab/pmlb/raw/253138e2aa4098734fb9154ec3570fbcad5f4197/"
+    "datasets/574_house_16H/574_house_16H.tsv.gz",
     "a551e2941365201552a3a819f035c64f297467464f7c7c349d00711316ce3c57",
     {},
 )
@@ -44,10 +45,12 @@ BANK_NAMES = (
     *(f"b{i}{what}" for i in (1, 2, 3) for what in ("x", "y", "call", "eff")), "mxql",
 )  # fmt: skip
 CALIFORNIA_NAMES = (
-    "longitude", "latitude", "housingMedianAge", "totalRooms", "totalBedrooms", "population", "households", "medianIncome",
+    "longitude", "latitude", "housingMedianAge", "totalRooms", "totalBedrooms",
+    "population", "households", "medianIncome",
 )  # fmt: skip
 ABALONE_NAMES = (
-    "length", "diameter", "height", "whole_weight", "shucked_weight", "viscera_weight", "shell_weight",
+    "length", "diameter", "height",
+    "whole_weight", "shucked_weight", "viscera_weight", "shell_weight",
 )  # fmt: skip
 
 Values = NDArray[np.float64]
@@ -67,7 +70,8 @@ def fetch_abalone(
     Parameters
     ----------
     data_home : str or path, default=None
-        Folder of the data sets. None: the environment variable ``TORDINAL_DATA``, or a cache of the user.
+        Folder of the data sets. None: the environment variable ``TORDINAL_DATA``, or the user's
+        cache.
     n_ranks : int, default=5
         Ranks that the target is cut into by `quantize`.
     standardize : bool, default=True
@@ -82,8 +86,8 @@ def fetch_abalone(
     Returns
     -------
     data : Bunch
-        ``data``, ``target`` (ranks), ``target_values`` (the number they come from), ``feature_names``, ``rank_sizes``,
-        ``DESCR`` and, with `as_frame`, ``frame``.
+        ``data``, ``target`` (ranks), ``target_values`` (the numbers they come from),
+        ``feature_names``, ``rank_sizes``, ``DESCR`` and, with `as_frame`, ``frame``.
 
     Examples
     --------
@@ -93,10 +97,15 @@ def fetch_abalone(
     ((4177, 10), [839, 568, 689, 1121, 960])
     """
     which = BenchmarkSet(
-        "Abalone", ["abalone/abalone.data"], ABALONE, _read_abalone, "rings",
-        "Physical measurements of abalone; the target is the number of rings, which tells the age. The sex (male, female, "
-        "infant) is coded as three columns of 0 and 1.", 4177,
-    )  # fmt: skip
+        "Abalone",
+        ["abalone/abalone.data"],
+        ABALONE,
+        _read_abalone,
+        "rings",
+        "Physical measurements of abalone; the target is the number of rings, which tells the age. "
+        "The sex (male, female, infant) is coded as three columns of 0 and 1.",
+        4177,
+    )
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
@@ -109,7 +118,9 @@ def fetch_bank(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load the bank set (bank-32nh): the share of 8,192 bank customers who leave a queue, from 32 features.
+    """Load the bank set (bank-32nh): 8,192 simulations of queues in banks from 32 features.
+
+    The target is the share of customers who leave the queue.
 
     Parameters
     ----------
@@ -128,10 +139,15 @@ def fetch_bank(
     (8192, 32)
     """
     which = BenchmarkSet(
-        "Bank", ["bank/bank32nh.data", "bank/bank32nh.test"], BANK, _read_bank, "rej",
-        "A simulation of queues in banks; the target is the share of customers turned away. A fifth of the targets is "
-        "exactly 0.", 8192,
-    )  # fmt: skip
+        "Bank",
+        ["bank/bank32nh.data", "bank/bank32nh.test"],
+        BANK,
+        _read_bank,
+        "rej",
+        "A simulation of queues in banks; the target is the share of customers turned away. "
+        "A fifth of the targets is exactly 0.",
+        8192,
+    )
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
@@ -163,10 +179,15 @@ def fetch_california(
     (20640, 8)
     """
     which = BenchmarkSet(
-        "California", ["california/cal_housing.data"], CALIFORNIA, _read_california, "medianHouseValue",
-        "Blocks of the census of 1990 in California; the target is the median value of a house, capped at 500,001.",
+        "California",
+        ["california/cal_housing.data"],
+        CALIFORNIA,
+        _read_california,
+        "medianHouseValue",
+        "Blocks of the census of 1990 in California; the target is the median value of a house, "
+        "capped at 500,001.",
         20640,
-    )  # fmt: skip
+    )
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
@@ -198,16 +219,21 @@ def fetch_census(
     (22784, 16)
     """
     which = BenchmarkSet(
-        "Census", ["census/574_house_16H.tsv.gz"], CENSUS, _read_census, "price",
-        "Regions of the census of 1990 in the United States; the target is the median price of a house.",
+        "Census",
+        ["census/574_house_16H.tsv.gz"],
+        CENSUS,
+        _read_census,
+        "price",
+        "Regions of the census of 1990 in the United States; the target is the median price of a "
+        "house.",
         22784,
-    )  # fmt: skip
+    )
     return _fetch(which, data_home, n_ranks, standardize, download_if_missing, return_X_y, as_frame)
 
 
 @dataclass(frozen=True)
 class BenchmarkSet:
-    """A set: its name, files and where they come from, how they are read, the target, what it is about, its rows."""
+    """A set: its name, files, source, reader, target, description and number of rows."""
 
     name: str
     files: list[str]
@@ -239,16 +265,17 @@ def _fetch(
         X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     if len(values) != which.rows:
         warnings.warn(
-            f"{', '.join(map(str, paths))}: {len(values):,} rows, but the {which.name} set has {which.rows:,}; the file may be "
-            "cut or another one",
+            f"{', '.join(map(str, paths))}: {len(values):,} rows, but the {which.name} set has "
+            f"{which.rows:,}; the file may be cut or another one",
             stacklevel=3,
         )
     rank, counts = quantize(values, n_ranks, return_sizes=True)
     sizes = counts.tolist()
     description = (
-        f"{which.name}: {which.about}\n\n{len(rank):,} rows, {X.shape[1]} features{', standardised' if standardize else ''}. "
-        f"The target {which.target!r} is cut into {n_ranks} ranks of equal frequency without splitting ties; they have "
-        f"{sizes} rows.\n"
+        f"{which.name}: {which.about}\n\n"
+        f"{len(rank):,} rows, {X.shape[1]} features{', standardised' if standardize else ''}. "
+        f"The target {which.target!r} is cut into {n_ranks} ranks of equal frequency without "
+        f"splitting ties; they have {sizes} rows.\n"
         f"Source: {which.source.url}\n"
     )
     data: Any = X
@@ -261,15 +288,24 @@ def _fetch(
     if return_X_y:
         return data, target
     return Bunch(
-        data=data, target=target, target_values=values, feature_names=names, target_names=[which.target],
-        rank_sizes=sizes, frame=frame, DESCR=description,
-    )  # fmt: skip
+        data=data,
+        target=target,
+        target_values=values,
+        feature_names=names,
+        target_names=[which.target],
+        rank_sizes=sizes,
+        frame=frame,
+        DESCR=description,
+    )
 
 
 def _numbers(
     path: Path, delimiter: str | None, n_columns: int, *, skip: int = 0, first: bool = False
 ) -> Any:
-    """Rows of numbers; with `first`, the first column is text and comes apart, with the line. A damaged line is named."""
+    """Read rows of numbers; the error names a damaged line.
+
+    With `first`, the first column is text, which is returned apart, each with its line number.
+    """
     rows: list[list[float]] = []
     labels: list[tuple[int, str]] = []
     number = 0
@@ -286,9 +322,8 @@ def _numbers(
                 try:
                     if first:
                         labels.append((number, cells.pop(0)))
-                    row = [
-                        float(cell.replace("_", "?")) for cell in cells
-                    ]  # Python reads 1_000, nobody writes it
+                    # Python reads 1_000 as a number, nobody writes it.
+                    row = [float(cell.replace("_", "?")) for cell in cells]
                 except ValueError as error:
                     raise ValueError(f"{path}: line {number} is damaged: {error}") from None
                 if len(row) != n_columns or not np.isfinite(row).all():

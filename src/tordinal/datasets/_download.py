@@ -23,9 +23,11 @@ class Source:
     url : str
         Where it is.
     sha256 : str or None
-        Its checksum. None: not known; it is recorded at the first download and must then stay the same.
+        Its checksum. None: not known; it is recorded at the first download and must then stay the
+        same.
     members : dict of str to str
-        For an archive, the place of each member under the data folder. Empty: the file itself is what is wanted.
+        For an archive, the place of each member under the data folder. Empty: the file itself is
+        what is wanted.
     """
 
     url: str
@@ -34,7 +36,7 @@ class Source:
 
 
 def data_folder(data_home: str | os.PathLike[str] | None) -> Path:
-    """The folder of the data sets: the argument, the environment variable ``TORDINAL_DATA``, or the user's cache."""
+    """The folder of the data sets: the argument, ``TORDINAL_DATA``, or the user's cache."""
     chosen = data_home or os.environ.get("TORDINAL_DATA")
     if chosen:
         return Path(chosen).expanduser()
@@ -71,8 +73,9 @@ def locate(name: str, home: Path, source: Source, *, download_if_missing: bool) 
     if path.is_file():
         return path
     remedy = (
-        f"Get {source.url} yourself and put {'its ' if source.members else 'it as '}{Path(name).name} at {path}, or "
-        "point data_home or the environment variable TORDINAL_DATA at a folder that has it."
+        f"Get {source.url} yourself and put {'its ' if source.members else 'it as '}"
+        f"{Path(name).name} at {path}, or point data_home or the environment variable "
+        "TORDINAL_DATA at a folder that has it."
     )
     if not download_if_missing:
         raise OSError(f"{path} is missing and download_if_missing is False. {remedy}")
@@ -87,7 +90,7 @@ def locate(name: str, home: Path, source: Source, *, download_if_missing: bool) 
 
 
 def _download(home: Path, source: Source, name: str) -> None:
-    """Download into a folder of its own, check, unpack all of it, and move into place what is not there yet."""
+    """Download and unpack in a folder apart, and move into place what is not there yet."""
     import pooch
 
     pooch.get_logger().setLevel("WARNING")  # it would tell users to put checksums into the code

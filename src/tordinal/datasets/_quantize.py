@@ -23,8 +23,8 @@ def quantize(
 def quantize(target: ArrayLike, n_ranks: int = 5, *, return_sizes: bool = False) -> Any:
     """Cut a number into ranks of equal frequency, without splitting ties.
 
-    Cuts lie between distinct values, where the sizes of the ranks have the least sum of squares: they are as even as ties
-    allow. `return_sizes` says how even.
+    Cuts lie between distinct values, where the sizes of the ranks have the least sum of squares:
+    they are as even as ties allow. `return_sizes` says how even.
 
     Parameters
     ----------
@@ -60,7 +60,8 @@ def quantize(target: ArrayLike, n_ranks: int = 5, *, return_sizes: bool = False)
     distinct, counts = np.unique(values, return_counts=True)
     if n_ranks < 2 or len(distinct) < n_ranks:
         raise ValueError(
-            f"n_ranks={n_ranks} must be at least 2 and at most {len(distinct)}, the distinct values of target"
+            f"n_ranks={n_ranks} must be at least 2 and at most {len(distinct)}, "
+            "the distinct values of target"
         )
     below = np.concatenate([[0], np.cumsum(counts)]).astype(np.float64)
     cuts = _even_cuts(below, int(n_ranks))
@@ -70,10 +71,11 @@ def quantize(target: ArrayLike, n_ranks: int = 5, *, return_sizes: bool = False)
 
 @njit(cache=True)
 def _even_cuts(below, n_ranks):
-    """How many distinct values lie below each cut; `below` says how many rows lie below so many distinct values.
+    """How many distinct values lie below each cut; below[j] rows have one of the j lowest values.
 
-    cost[j] is the least sum of squared sizes of k ranks over the first j values. The best place of the last cut never
-    moves left as j grows, so each half of the j has to look only on its side of the middle one's.
+    cost[j] is the least sum of squared sizes of k ranks over the first j values. The best place of
+    the last cut never moves left as j grows: once it is known for the middle j, lower j search only
+    to its left and higher j only to its right.
     """
     m = len(below) - 1
     cost = below**2

@@ -14,10 +14,11 @@ OPINIONS = (
     "good solid pleasant nice reliable enjoyable decent useful recommend comfortable",
     "excellent wonderful perfect loved brilliant amazing recommend flawless delightful superb",
 )
-THINGS = """book story plot writing ending chapter author cover print edition film picture sound acting scene disc blender
-    kettle knife pan handle motor lid battery screen cable charger keyboard camera lens delivery box price manual service
-    quality design colour size material button menu warranty support shop gift kitchen desk travel weekend family neighbour
-    teacher daughter brother garden winter summer holiday birthday morning evening"""
+THINGS = """book story plot writing ending chapter author cover print edition film picture sound
+    acting scene disc blender kettle knife pan handle motor lid battery screen cable charger
+    keyboard camera lens delivery box price manual service quality design colour size material
+    button menu warranty support shop gift kitchen desk travel weekend family neighbour teacher
+    daughter brother garden winter summer holiday birthday morning evening"""
 FRAMES = (
     "the {thing} was {opinion}",
     "{opinion} {thing} for the {thing2}",
@@ -36,8 +37,8 @@ def make_reviews(
 ) -> tuple[list[str], NDArray[np.int64]]:
     """Make up reviews with 1 to 5 stars.
 
-    Sentences speak of things, which say nothing about the stars, in words of opinion, which mostly are those of the
-    review's rating and sometimes those of a neighbouring one or of none.
+    Sentences are about things, which say nothing about the stars. Their words of opinion mostly
+    belong to the review's rating, sometimes to a neighbouring one, and sometimes to any.
 
     Parameters
     ----------

@@ -19,8 +19,9 @@ def make_ordinal_clusters(
 ) -> tuple[sp.csr_array, NDArray[np.int64]]:
     """Generate the paper's synthetic data (Algorithm 3).
 
-    There are 2000 (K + 2) features. A row of rank y has each of the features 2000 (y - 1) .. 2000 (y + 2) with probability
-    0.01 and each other one with probability 0.01 p. Values are uniform in [0, 1), rows are scaled to length 1.
+    There are 2000 (K + 2) features. A row of rank y has each of the features 2000 (y - 1) ..
+    2000 (y + 2) with probability 0.01 and each other one with probability 0.01 p. Values are
+    uniform in [0, 1), rows are scaled to length 1.
 
     Parameters
     ----------
@@ -48,19 +49,21 @@ def make_ordinal_clusters(
     """
     if n_samples < 1 or n_classes < 2 or not 0 <= p <= 1 / DENSITY:
         raise ValueError(
-            f"n_samples={n_samples} must be at least 1, n_classes={n_classes} at least 2, and p={p} in 0 .. {1 / DENSITY:g}"
+            f"n_samples={n_samples} must be at least 1, n_classes={n_classes} at least 2, "
+            f"and p={p} in 0 .. {1 / DENSITY:g}"
         )
     rng = check_random_state(random_state)
     y = rng.randint(1, n_classes + 1, size=n_samples)
     n_features = FEATURES_PER_CLASS * (n_classes + 2)
     own = 3 * FEATURES_PER_CLASS
     rows, columns = [], []
-    # Numbers of features are binomial and places a sample without replacement, so the cost is that of the non-zeros.
+    # Drawing how many features a row has (binomial), then which ones, costs no more than there are
+    # non-zeros.
     for i, rank in enumerate(y):
         start = FEATURES_PER_CLASS * (rank - 1)
         inside = start + _places(rng, own, DENSITY)
         outside = _places(rng, n_features - own, DENSITY * p)
-        outside[outside >= start] += own  # the features outside are numbered around the own ones
+        outside[outside >= start] += own  # numbered as if the row's own features were not there
         columns += [inside, outside]
         rows.append(np.full(len(inside) + len(outside), i))
     column, row = np.concatenate(columns), np.concatenate(rows)
@@ -69,11 +72,11 @@ def make_ordinal_clusters(
 
 
 def _places(rng: np.random.RandomState, n: int, density: float) -> NDArray[np.int64]:
-    """Which of n places are taken, each with the given probability."""
+    """Draw places out of n, each with the given probability."""
     count = rng.binomial(n, density)
     if count > n // 2:
         return rng.permutation(n)[:count]
-    found: NDArray[np.int64] = np.unique(rng.randint(n, size=count))
-    while len(found) < count:
-        found = np.unique(np.concatenate([found, rng.randint(n, size=count - len(found))]))
-    return found
+    places: NDArray[np.int64] = np.unique(rng.randint(n, size=count))
+    while len(places) < count:
+        places = np.unique(np.concatenate([places, rng.randint(n, size=count - len(places))]))
+    return places

@@ -26,6 +26,7 @@ Index = NDArray[np.int64]
 
 SINGLE_PRECISION_ROWS = 1024  # matrices of more rows are held in float32
 SAMPLE = 32  # rows from which the scale of a kernel is taken
+FAR = 100.0  # how many times the variance a mean is that is taken off
 BATCH = 256  # rows that are computed together where they are not kept
 
 
@@ -54,8 +55,12 @@ class Gram:
         Whether the matrix is held in full.
     rows : ndarray of shape (n_rows, n_rows)
         The matrix, if it is.
+    offset : ndarray of shape (n_rows,) or None
+        Where values hardly differ, as those of rows far from the origin do, offset_i + offset_j is
+        taken off them, which moves the origin of the feature space to about the mean of the rows.
+        As the weights of the rows sum to zero, projections lose only a common shift by it.
     diagonal : ndarray of shape (n_rows,)
-        k(x_i, x_i) / scale.
+        k(x_i, x_i), less the offsets, divided by the scale.
 
     Examples
     --------
@@ -84,18 +89,34 @@ class Gram:
         held = int(cache_size * 2**20 / (n * self.dtype.itemsize))
         self.full = held >= n
         self.scale = 1.0
+        self.offset: Array | None = None
         diagonal = self._check(kernel.diagonal(X))
-        self.scale = self._variance(diagonal)
-        self.diagonal = diagonal / self.scale
+        self.offset, self.scale = self._offset_and_scale(diagonal)
+        far = 0.0 if self.offset is None else 2.0 * self.offset
+        self.diagonal = (diagonal - far) / self.scale
         if self.full:
             self.rows = np.empty((n, n), dtype=self.dtype)
             self._fill()
         else:
             self._cache = RowCache(n, held, self.dtype)
 
-    def _variance(self, diagonal: Array) -> float:
+    def _offset_and_scale(self, diagonal: Array) -> tuple[Array | None, float]:
+        """By a sample: products with the mean of the rows if that is far, and their variance."""
         some = np.unique(np.linspace(0, self.n_rows - 1, SAMPLE).astype(np.int64))
-        return power_of_four(float(diagonal[some].mean() - self.compute(some, some).mean()))
+        mean = float(self.compute(some, some).mean())
+        variance = float(diagonal[some].mean()) - mean
+        offset = None
+        if abs(mean) > FAR * variance:
+            pieces = in_blocks(self.n_rows, lambda p: self.compute(p, some).mean(axis=1), BLOCK)
+            offset = np.concatenate(pieces) - 0.5 * mean
+            variance = float(np.mean(diagonal[some] - 2.0 * offset[some]))
+        return offset, power_of_four(variance)
+
+    def shift(self, a: Array, coef: Array | None) -> float:
+        """What true projections exceed those of a solver by, for weights of the rows and w."""
+        by_offset = 0.0 if self.offset is None else float(self.offset @ a)
+        by_centre = 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
+        return by_offset + by_centre
 
     def private(self, share: float = 1.0) -> "Gram":
         """A matrix for one solver among several that work at the same time.
@@ -144,6 +165,8 @@ class Gram:
             values = np.asarray(self.X[rows][:, columns], dtype=np.float64)
         else:
             values = self._check(self.kernel(self.X[rows], self.X[columns]))
+        if self.offset is not None:
+            values = values - self.offset[rows][:, None] - self.offset[columns]
         return values if self.scale == 1.0 else values / self.scale
 
     def row(self, i: int) -> Array:

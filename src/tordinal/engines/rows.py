@@ -41,8 +41,8 @@ class Block:
         Their projections, and how those change along a direction.
     u : ndarray of shape (n_rows, n_thresholds)
         Multipliers of a piecewise linear loss.
-    D : ndarray of shape (n_rows,)
-        Curvatures that the last look has left here.
+    pull, D : ndarray of shape (n_rows,)
+        Derivatives in h and curvatures that the last look has left here.
     """
 
     y: Ranks
@@ -50,10 +50,11 @@ class Block:
     h: Array
     z: Array
     u: Array
+    pull: Array
     D: Array
 
-    def __init__(self, X: DenseBlock | SparseBlock):
-        self.X = X
+    def __init__(self, X: Any):
+        self.X: Any = X
 
 
 class Rows:
@@ -157,6 +158,10 @@ class Rows:
                 size=1,
             )
         )
+
+    def shift(self, a: Array, coef: Array | None) -> float:
+        """What true projections exceed those of a solver by, for weights of the rows and w."""
+        return 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
 
     def squared_norms(self) -> Array:
         """|x_i|^2 of all rows."""

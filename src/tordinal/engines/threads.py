@@ -120,14 +120,14 @@ def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
 
 
 def in_parts(n: int, work: Callable[[slice], Any], *, size: int) -> list[Any]:
-    """Let each core work on its part of range(n); what they gave, in order. `size`: all the work."""
+    """Let each core work on its part of range(n), if the whole `size` of the work is worth it."""
     if size < SMALL or n_threads() == 1:
         return [work(slice(0, n))]
     return list(_pool().map(work, blocks(n, -(-n // n_threads()))))
 
 
 def in_blocks(n: int, work: Callable[[slice], Any], size: int = CHUNK) -> list[Any]:
-    """Work through range(n) in blocks, which bound the memory for what lies between, on all cores."""
+    """Work through range(n) on all cores, in blocks, which bound the memory that it takes."""
     if n <= size or n_threads() == 1:
         return [work(block) for block in blocks(n, size)]
     return list(_pool().map(work, blocks(n, size)))

@@ -82,7 +82,8 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        # One axis cannot tell clusters apart that lie in no order, which scikit-learn's checks score.
+        # One axis cannot tell clusters apart that lie in no order, which
+        # scikit-learn's checks score.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -91,8 +92,8 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         if y is None:
             mark = ", None or -1 for the unlabelled ones." if self._transductive else "."
             raise ValueError(
-                f"{type(self).__name__} requires y to be passed, but the target y is None. Pass one "
-                f"label per row{mark}"
+                f"{type(self).__name__} requires y to be passed, but the target y is None. "
+                f"Pass one label per row{mark}"
             )
         X = self._read_rows(X, reset=True)
         y = single_column(y)
@@ -153,8 +154,8 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             limit = f"max_iter={self.max_iter} steps" if self.max_iter >= 0 else "all it could do"
             warnings.warn(
                 f"{type(self).__name__} stopped after {limit} with a violation of "
-                f"{solution.violation:.2g} (tol={self.tol:g}). The model is usable but not optimal: "
-                "raise max_iter or tol, or scale the features.",
+                f"{solution.violation:.2g} (tol={self.tol:g}). The model is usable but not "
+                "optimal: raise max_iter or tol, or scale the features.",
                 ConvergenceWarning,
                 stacklevel=3,
             )

@@ -89,29 +89,21 @@ class Calibrator:
         """Hold out labelled rows in turn and see where a model that has not seen them puts them."""
         X, rank, weight = self._data
         kernel, m = self._setup[1], self.n_classes - 1
-        found = [(np.empty(0, dtype=np.int64), np.empty((0, m)), np.empty(0, dtype=np.int64))]
+        parts = [(np.empty(0, dtype=np.int64), np.empty((0, m)), np.empty(0, dtype=np.int64))]
         try:
             fold = content_folds(X, rank, N_SPLITS)
         except ValueError:  # too few labels to hold any out
-            return found[0]
+            return parts[0]
         data = recipe.hold(kernel, X, self.n_classes)
         for k in range(N_SPLITS):
             seen = rank[(fold != k) & (rank != UNLABELED)]
             if len(np.unique(seen)) >= 2:
-                found.append(
-                    held_out(
-                        recipe,
-                        data,
-                        rank,
-                        weight,
-                        self.n_classes,
-                        fold,
-                        k,
-                        transductive=transductive,
-                        refine=True,
-                    )  # fmt: skip
-                )
-        rows, distances, labels = (np.concatenate(part) for part in zip(*found, strict=True))
+                held = held_out(
+                    recipe, data, rank, weight, self.n_classes, fold, k,
+                    transductive=transductive, refine=True,
+                )  # fmt: skip
+                parts.append(held)
+        rows, distances, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
         return rows, distances, labels
 
     def calibration(self) -> Calibration:

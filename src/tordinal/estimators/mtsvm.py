@@ -34,9 +34,9 @@ TIES = 6  # decimals of decision values beyond which they are rounding
 class MTSVM(KernelClassifier):
     """Multi-class transductive SVM, one class against the rest.
 
-    Each class is a two-class TOR problem, which is the binary TSVM, with the class's share as balance
-    constraint (section V of the paper). A row gets the class with the largest decision value. The
-    order of the classes plays no part.
+    Each class is a two-class TOR problem, which is the binary TSVM, with the class's share as
+    balance constraint (section V of the paper). A row gets the class with the largest decision
+    value. The order of the classes plays no part.
 
     Parameters
     ----------

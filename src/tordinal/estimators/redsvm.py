@@ -24,8 +24,8 @@ class REDSVM(ThresholdClassifier):
     C : float, default=1.0
         Cost of a loss at one threshold, C1 in the paper.
     kernel : str or callable, default="linear"
-        "linear", "perceptron", "rbf", "poly", "laplacian", "precomputed" or a function. "perceptron"
-        is ``-|x - x'|``, the paper's choice for its benchmark sets.
+        "linear", "perceptron", "rbf", "poly", "laplacian", "precomputed" or a function.
+        "perceptron" is ``-|x - x'|``, the paper's choice for its benchmark sets.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn.
     degree : float, default=3
@@ -37,8 +37,8 @@ class REDSVM(ThresholdClassifier):
     classes : array-like, default=None
         All labels from the lowest to the highest. None: the labels in y, sorted.
     tol : float, default=1e-3
-        How far from optimal the solution may be: largest violation of the optimality conditions, or,
-        for models solved in their features and for smooth losses, distance of the objective.
+        How far from optimal the solution may be: largest violation of the optimality conditions,
+        or, for models solved in their features and for smooth losses, distance of the objective.
     max_iter : int, default=-1
         Solver steps at most; -1 for no limit but the solver's own.
     cache_size : float, default=2500

@@ -15,9 +15,10 @@ CONSTRAINTS: dict[str, type[Coupling]] = {"implicit": Implicit, "explicit": Expl
 class SVOR(ThresholdClassifier):
     """Support vector ordinal regression with implicit or explicit constraints on the thresholds.
 
-    Like `REDSVM`, but the thresholds are not regularised. With implicit constraints (SVOR-IMC) every
-    row counts at every threshold, which orders them by itself. With explicit constraints (SVOR-EXC)
-    a row counts only at the two thresholds beside its rank, and their order is a constraint.
+    Like `REDSVM`, but the thresholds are not regularised. With implicit constraints (SVOR-IMC)
+    every row counts at every threshold, which orders them by itself. With explicit constraints
+    (SVOR-EXC) a row counts only at the two thresholds beside its rank, and their order is a
+    constraint.
 
     Parameters
     ----------
@@ -101,5 +102,5 @@ class SVOR(ThresholdClassifier):
         self : SVOR
             The fitted model.
         """
-        self._fit(X, y, sample_weight, CONSTRAINTS[self.constraints]())  # type: ignore[attr-defined]
+        self._fit(X, y, sample_weight, CONSTRAINTS[self.constraints]())
         return self

@@ -18,18 +18,18 @@ from tordinal.estimators._base import (
 class TOR(ThresholdClassifier):
     """Transductive ordinal regression: unlabelled rows help to rate each other.
 
-    Algorithm 1 of the paper. A supervised model gives the unlabelled rows pseudo-labels in the wanted
-    class proportions. Then their cost C2 rises step by step, and at each step labels are swapped
-    between neighbouring classes and the model is trained again, until no swap lowers the objective
-    (10).
+    Algorithm 1 of the paper. A supervised model gives the unlabelled rows pseudo-labels in the
+    wanted class proportions. Then their cost C2 rises step by step, and at each step labels are
+    swapped between neighbouring classes and the model is trained again, until no swap lowers the
+    objective (10).
 
     Parameters
     ----------
     C : float, default=1.0
         Cost of a loss at one threshold for labelled rows, C1 in the paper.
     kernel : str or callable, default="linear"
-        "linear", "perceptron", "rbf", "poly", "laplacian", "precomputed" or a function. "perceptron"
-        is ``-|x - x'|``, the paper's choice for its benchmark sets.
+        "linear", "perceptron", "rbf", "poly", "laplacian", "precomputed" or a function.
+        "perceptron" is ``-|x - x'|``, the paper's choice for its benchmark sets.
     gamma : {"scale", "auto"} or float, default="scale"
         Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn.
     degree : float, default=3

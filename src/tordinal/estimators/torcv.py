@@ -33,11 +33,11 @@ Array = NDArray[np.float64]
 class TORCV(KernelClassifier):
     """Choose how to rate the rows, and whether unlabelled rows help at all, by cross-validation.
 
-    Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels and
-    C first, in repeated cross-validation on the labelled rows. Transductive variants of the best
-    settings then race against them fold by fold: the held-out rows join the unlabelled ones, and the
-    worse half drops out early. The answer is the median rank over the best candidates, the better
-    ones with more votes.
+    Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels
+    and C first, in repeated cross-validation on the labelled rows. Transductive variants of the
+    best settings then race against them fold by fold: the held-out rows join the unlabelled ones,
+    and the worse half drops out early. The answer is the median rank over the best candidates, the
+    better ones with more votes.
 
     Parameters
     ----------
@@ -52,8 +52,8 @@ class TORCV(KernelClassifier):
     swaps : str, int or sequence of them, default=("single", "optimal")
         Ways to exchange labels to try in transductive candidates, as in `TOR`.
     C2_max : float, None, "balanced" or sequence of them, default=None
-        Ends of the schedule of C2 to try. "balanced" gives all unlabelled rows together the weight of
-        all labelled ones.
+        Ends of the schedule of C2 to try. "balanced" gives all unlabelled rows together the weight
+        of all labelled ones.
     transduce : bool, default=True
         Whether transductive candidates are tried. False restricts the search to supervised models.
     scoring : str, callable or None, default=None
@@ -130,7 +130,8 @@ class TORCV(KernelClassifier):
         "class_ratio": [str, list, tuple, np.ndarray],
         "swaps": [str, Integral, list, tuple],
         "C2_max": [
-            None, StrOptions({"balanced"}), Interval(Real, 0.0, None, closed="neither"), list, tuple,
+            None, StrOptions({"balanced"}), Interval(Real, 0.0, None, closed="neither"), list,
+            tuple,
         ],
         "transduce": ["boolean"],
         "scoring": [str, callable, None],
@@ -278,8 +279,8 @@ class TORCV(KernelClassifier):
     def _refit(self, search: Search, candidates: list[Candidate]) -> None:
         """Fit the committee: supervised members on the labelled, transductive ones on all rows."""
         X, rank, every = search.X, search.rank, np.arange(len(search.rank))
-        shared = {"tol": self.tol, "max_iter": self.max_iter, "cache_size": self.cache_size}
-        shared |= {"degree": self.degree, "coef0": self.coef0}
+        shared: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+        shared |= {"cache_size": self.cache_size, "degree": self.degree, "coef0": self.coef0}
         shared |= {"classes": list(range(len(self.classes_)))}
         self._labeled = search.labeled
         members: dict[Candidate, Any] = {}

@@ -1,1 +1,1 @@
-"""The paper's study (sections V and VI): cells, a table of results on disk, figures and a verdict on every claim."""
+"""The paper's study (sections V and VI): its runs, their results, figures, a verdict per claim."""

@@ -2,7 +2,7 @@
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from functools import lru_cache
 from importlib.metadata import version
 from typing import Any
@@ -46,9 +46,15 @@ C_SWEEP = tuple(10.0**k for k in range(-3, 4))  # Fig. 9
 HELD_FOR_LABELS = 400  # rows from which the labelled ones are drawn; all others are unlabelled
 # Figures that are two views of the same runs share a study.
 FIGURES = {
-    "fig5": "benchmark", "fig6": "benchmark", "fig7": "synthetic", "fig8": "synthetic", "fig9": "sensitivity",
-    "fig10": "sentiment", "fig11": "sentiment", "fig12": "swapping",
-}  # fmt: skip
+    "fig5": "benchmark",
+    "fig6": "benchmark",
+    "fig7": "synthetic",
+    "fig8": "synthetic",
+    "fig9": "sensitivity",
+    "fig10": "sentiment",
+    "fig11": "sentiment",
+    "fig12": "swapping",
+}
 FETCH = {
     "abalone": fetch_abalone,
     "bank": fetch_bank,
@@ -190,13 +196,17 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
     seconds = time.perf_counter() - start
     truth = y[unlabeled]
     result = {
-        **dict(zip(("study", "dataset", "method", "labels", "seed", "setting"), cell.key, strict=True)),
+        **asdict(cell),
         "C1": None if np.isnan(C) else C,
         "zero_one": mean_zero_one_error(truth, outcome.labels),
         "mae": mean_absolute_error(truth, outcome.labels),
-        "trainings": outcome.trainings, "swaps": outcome.swaps, "rises": outcome.rises, "unlabeled": len(unlabeled),
-        "seconds": round(seconds, 3), "version": version("tordinal"),
-    }  # fmt: skip
+        "trainings": outcome.trainings,
+        "swaps": outcome.swaps,
+        "rises": outcome.rises,
+        "unlabeled": len(unlabeled),
+        "seconds": round(seconds, 3),
+        "version": version("tordinal"),
+    }
     if outcome.initial is not None:
         result["initial_zero_one"] = mean_zero_one_error(truth, outcome.initial)
         result["initial_mae"] = mean_absolute_error(truth, outcome.initial)

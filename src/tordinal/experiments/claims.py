@@ -1,7 +1,8 @@
-"""The claims of the paper's section VI and abstract, each with what was measured, a verdict and why we think so.
+"""The claims of the paper's section VI and abstract: what was measured, a verdict, and the reason.
 
-Why a verdict came out belongs to a study and not to this code: it is written by hand into ``reasons.toml`` beside the results,
-with the verdict that it explains, and left out where the results come to another one.
+The reason for a verdict belongs to a study and not to this code: it is written by hand into
+``reasons.toml`` beside the results, with the verdict that it explains, and left out where the
+results come to another one.
 """
 
 import tomllib
@@ -125,7 +126,7 @@ def judge(results: pd.DataFrame) -> list[tuple[Claim, Finding]]:
 
 
 def read_reasons(path: Path) -> dict[str, dict[str, str]]:
-    """Reasons by claim, each with the ``verdict`` that it explains and the ``why``; none if there is no such file.
+    """Reasons by claim, each with the ``verdict`` it explains and the ``why``; none without a file.
 
     Parameters
     ----------
@@ -172,21 +173,27 @@ def claims_page(results: pd.DataFrame, reasons: dict[str, dict[str, str]] | None
     """
     findings = judge(results)
     lines = [
-        "# The paper's claims, measured", "",
-        f"Made by `tordinal reproduce claims` from {len(results):,} results. A p-value is that of a one-sided Wilcoxon test "
-        f"paired over realisations (Mann-Whitney's test between data sets), at level {LEVEL}, without a correction for the "
-        "number of checks. Realisations draw from the same rows, so it speaks about these data sets and no others. "
-        '"Holds" means that every check passed, "holds in part" that some did. Errors are means over realisations and '
-        "numbers of labels; a point is 1 % of the rows.", "",
-        "| section | the paper says | verdict | checks passed | why we think so |", "|---|---|---|---|---|",
-    ]  # fmt: skip
-    for claim, found in findings:
+        "# The paper's claims, measured",
+        "",
+        f"Made by `tordinal reproduce claims` from {len(results):,} results. "
+        "A p-value is that of a one-sided Wilcoxon test paired over realisations "
+        f"(Mann-Whitney's test between data sets), at level {LEVEL}, "
+        "without a correction for the number of checks. "
+        "Realisations draw from the same rows, "
+        "so it speaks about these data sets and no others. "
+        '"Holds" means that every check passed, "holds in part" that some did. '
+        "Errors are means over realisations and numbers of labels; a point is 1 % of the rows.",
+        "",
+        "| section | the paper says | verdict | checks passed | why we think so |",
+        "|---|---|---|---|---|",
+    ]
+    for claim, finding in findings:
+        verdict, passed = finding.verdict, f"{finding.passed} of {len(finding.checks)}"
         reason = (reasons or {}).get(claim.text, {})
-        why = reason["why"] if reason.get("verdict") == found.verdict else ""
-        lines.append(
-            f"| {claim.section} | {claim.text} | {found.verdict} | {found.passed} of {len(found.checks)} | {why} |"
-        )
-    for claim, found in findings:
-        lines += ["", f"## {claim.text}", "", f"Section {claim.section}: **{found.verdict}**.", ""]
-        lines += [f"- {'yes' if ok else 'no'}: {text}" for ok, text in found.checks]
+        why = reason["why"] if reason.get("verdict") == verdict else ""
+        lines.append(f"| {claim.section} | {claim.text} | {verdict} | {passed} | {why} |")
+    for claim, finding in findings:
+        lines += ["", f"## {claim.text}", ""]
+        lines += [f"Section {claim.section}: **{finding.verdict}**.", ""]
+        lines += [f"- {'yes' if ok else 'no'}: {text}" for ok, text in finding.checks]
     return "\n".join(lines) + "\n"

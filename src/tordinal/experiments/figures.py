@@ -29,7 +29,8 @@ NAMES = {"zero_one": "mean zero-one error", "mae": "mean absolute error"}
 TITLES = {
     "fig5": "Fig. 5: mean zero-one error on the benchmark sets",
     "fig6": "Fig. 6: mean absolute error on the benchmark sets",
-    "fig7": "Fig. 7: RED-SVM with the labelled class distribution (TOR's initialisation) on Algorithm 3's data",
+    "fig7": "Fig. 7: RED-SVM with the labelled class distribution (TOR's initialisation) "
+    "on Algorithm 3's data",
     "fig8": "Fig. 8: improvement of TOR over its initialisation on Algorithm 3's data",
     "fig9": "Fig. 9: mean zero-one error against C1, 400 labels",
     "fig10": "Fig. 10: mean zero-one error on the sentiment sets",
@@ -38,7 +39,7 @@ TITLES = {
 }
 NARROWEST = 6.8  # inches of a figure at least
 LETTERS, ENTRY = 12, 1.7  # letters of a title in an inch, and inches of an entry of the legend
-DODGE = 0.12  # of the distance between two x, so that bars of standard deviations do not hide each other
+DODGE = 0.12  # of the distance between two x, so that error bars do not hide each other
 
 
 @dataclass
@@ -89,9 +90,16 @@ class Panel:
             shift = step * DODGE * (place - 0.5 * (len(methods) - 1))
             style = STYLE.get(method, list(STYLE.values())[place % len(STYLE)])
             axis.errorbar(
-                mean.index + shift, mean, yerr=deviation, label=method, capsize=2, markersize=5, linewidth=1.4,
-                elinewidth=0.8, **style,
-            )  # fmt: skip
+                mean.index + shift,
+                mean,
+                yerr=deviation,
+                label=method,
+                capsize=2,
+                markersize=5,
+                linewidth=1.4,
+                elinewidth=0.8,
+                **style,
+            )
         if self.log:
             axis.set_xscale("log")
         if self.zero:
@@ -105,7 +113,9 @@ class Panel:
 
 
 def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
-    """Draw a figure as PNG and SVG: the paper's panels, and below them those of the methods beyond it, where there are any.
+    """Draw a figure as PNG and SVG.
+
+    The paper's panels come first, and below them those of the methods beyond it, if there are any.
 
     Parameters
     ----------
@@ -200,9 +210,10 @@ def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
         return []
     if figure == "fig9":
         return [
-            Panel(rows[rows["dataset"] == n], n, "setting", "zero_one", NAMES["zero_one"], "C1", log=True)
-            for n in ("bank", "census") if n in set(rows["dataset"])
-        ]  # fmt: skip
+            Panel(group, n, "setting", "zero_one", NAMES["zero_one"], "C1", log=True)
+            for n in ("bank", "census")
+            if len(group := rows[rows["dataset"] == n])
+        ]
     if figure == "fig7":
         initial = rows.assign(method="RED-SVM")
         return [
@@ -217,7 +228,7 @@ def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
 
 
 def _ours(figure: str, rows: pd.DataFrame) -> list[list[Panel]]:
-    """Lines of panels with the methods beyond the paper, beside RED-SVM and TOR on the same realisations."""
+    """Panels of the methods beyond the paper, beside RED-SVM and TOR on the same realisations."""
     ours = rows[rows["method"].isin(OURS)]
     if len(ours) == 0 or figure == "fig9":
         return []
@@ -257,7 +268,7 @@ def _by_set(figure: str, rows: pd.DataFrame) -> list[Panel]:
 
 
 def _gains(rows: pd.DataFrame) -> pd.DataFrame:
-    """Results with the fall of both errors from TOR's initialisation in the same realisation, where that is known."""
+    """Results with the fall of both errors since TOR's initialisation, where that is known."""
     key = ["dataset", "labels", "seed", "setting"]
     start = [f"initial_{e}" for e in NAMES]
     initial = rows[rows["method"] == "TOR"][key + start]

@@ -22,8 +22,8 @@ C_GRID = tuple(10.0**k for k in range(-3, 6))
 N_SPLITS = 5
 FIRST_FOLDS = 2  # folds after which hopeless values of C are dropped for transductive methods
 SURVIVORS = 3  # values of C that go through all folds
-LARGE_C = 10.0  # from here on a larger C, which takes longer, is tried only while the last one is among the survivors
-CV_STEPS = 50_000  # steps of a training in cross-validation: a C that needs more on a few hundred rows is hopeless
+LARGE_C = 10.0  # from here on, a larger C is tried only while the last one is among the survivors
+CV_STEPS = 50_000  # of a training in cross-validation; a C that needs more is hopeless
 CV_UNLABELED = 300  # unlabelled rows that a fold of a transductive method uses at most
 
 METHODS: dict[str, Any] = {
@@ -51,7 +51,7 @@ class Outcome:
     initial : ndarray or None
         The labels of TOR's initialisation (Algorithm 2), before any swap.
     trainings, swaps : int or None
-        SVM trainings, and pairs of labels exchanged; None where many models were trained (`TORCV`).
+        SVM trainings, and pairs of labels exchanged; None for `TORCV`, which trains many models.
     rises : int or None
         Trainings after a swap, with the same C2, whose objective was not smaller than before it.
     """
@@ -123,11 +123,12 @@ def run_method(
 def choose_C(
     name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int
 ) -> float:
-    """C1 by five-fold cross-validation on the labelled rows: the least zero-one error, the smallest C in a tie.
+    """C1 by five-fold cross-validation on the labelled rows.
 
-    Transductive methods keep the held-out rows among the unlabelled ones, of which a fold uses at most `CV_UNLABELED`.
-    After two folds only the three best values go on, and values above 10 are tried in their order only while the last
-    one is among those three.
+    The least zero-one error wins, and the smallest C in a tie. Transductive methods keep the
+    held-out rows among the unlabelled ones, of which a fold uses at most `CV_UNLABELED`. For them,
+    only the three best values go on after two folds, and values above 10 are tried in their order
+    only while the last one is among those three.
 
     Parameters
     ----------

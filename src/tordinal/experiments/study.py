@@ -1,4 +1,4 @@
-"""Running the study: what is missing in the table, in parallel, each result on disk as soon as it is known."""
+"""Running what is missing in the table of results, in parallel, each result saved when known."""
 
 from collections.abc import Callable, Iterable
 from itertools import islice
@@ -64,15 +64,13 @@ def run_study(
     waiting = {cell.key: cell for cell in todo}
     at_once = effective_n_jobs(jobs)
     on_progress(0, len(todo), todo[:at_once])
-    run = Parallel(
-        n_jobs=jobs, batch_size=1, return_as="generator_unordered"
-    )  # no result waits for another
+    # Unordered: no result waits for another.
+    run = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
     for done, result in enumerate(
         run(delayed(run_cell)(cell, data_home) for cell in todo), start=1
     ):
         table.append(result)
         del waiting[tuple(result[name] for name in KEY)]
-        on_progress(
-            done, len(todo), list(islice(waiting.values(), at_once))
-        )  # they are begun in their order
+        # Cells are begun in their order, so the first ones without a result are running.
+        on_progress(done, len(todo), list(islice(waiting.values(), at_once)))
     return len(todo)

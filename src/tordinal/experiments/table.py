@@ -15,18 +15,12 @@ __all__ = ["KEY", "ResultTable", "alone_in"]
 
 KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what tells results apart
 NUMBERS = ("zero_one", "mae")  # what every result has
-OPTIONAL = (
-    "C1",
-    "trainings",
-    "swaps",
-    "rises",
-    "initial_zero_one",
-    "initial_mae",
-)  # what some have
+# What some have.
+OPTIONAL = ("C1", "trainings", "swaps", "rises", "initial_zero_one", "initial_mae")
 
 
 class ResultTable:
-    """Results as JSON lines. A line is written whole or, if the machine stops in the middle of it, left out when read.
+    """Results as JSON lines; a line that was cut when the machine stopped is left out when read.
 
     Parameters
     ----------
@@ -38,9 +32,8 @@ class ResultTable:
     >>> import tempfile
     >>> folder = tempfile.TemporaryDirectory()
     >>> table = ResultTable(folder.name + "/results.jsonl")
-    >>> key = {"study": "synthetic", "dataset": "clusters", "method": "TOR", "labels": 200, "seed": 0, "setting": 0.1}
-    >>> row = {**key, "zero_one": 0.3, "mae": 0.3}
-    >>> table.append(row)
+    >>> key = {"study": "synthetic", "dataset": "clusters", "method": "TOR", "labels": 200}
+    >>> table.append({**key, "seed": 0, "setting": 0.1, "zero_one": 0.3, "mae": 0.3})
     >>> len(ResultTable(table.path).keys())
     1
     >>> folder.cleanup()

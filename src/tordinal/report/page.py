@@ -91,10 +91,11 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         columns=[visible(c) for c in columns],
         suggested=[_row(rating, table, columns, i, names) for i in _worth_labelling(rating)],
         examples=[
-            (names[k], [_row(rating, table, columns, i, names) for i in _typical(rating, k)]) for k in range(n)
+            (names[k], [_row(rating, table, columns, i, names) for i in _typical(rating, k)])
+            for k in range(n)
         ],
         colours=[pictures.class_colour(k, n) for k in range(n)],
-    )  # fmt: skip
+    )
 
 
 def _guess(rating: Rating) -> tuple[float, float]:
@@ -107,9 +108,10 @@ def _guess(rating: Rating) -> tuple[float, float]:
 def _influences(
     rating: Rating, table: Table, h: NDArray[Any]
 ) -> tuple[list[str], NDArray[Any], str]:
-    """Names of the features that move the projection most, and by how much a standard deviation of each does.
+    """The features that move the projection most, and by how much one standard deviation does.
 
-    With a linear kernel that is the weight; with another one, the slope of the projection over the feature.
+    With a linear kernel that is the weight; with another one, the slope of the projection over the
+    feature.
     """
     X, encoder = rating.X, rating.model.encoder
     estimator = rating.model.estimator
@@ -179,13 +181,17 @@ def _row(
         cells.append(visible(text if len(text) <= LONGEST else text[:LONGEST] + "…"))
     k = int(rating.rank[i])
     return {
-        "number": i + 1, "cells": cells, "class": names[k], "k": k, "given": bool(rating.given[i]),
+        "number": i + 1,
+        "cells": cells,
+        "class": names[k],
+        "k": k,
+        "given": bool(rating.given[i]),
         "confidence": float(rating.confidence[i]),
-    }  # fmt: skip
+    }
 
 
 def _typical(rating: Rating, k: int) -> list[int]:
-    """Rows of a class: the predicted ones that the model is surest of, given ones where there are none."""
+    """Rows of a class: the predicted ones the model is surest of, or given ones without those."""
     members = np.flatnonzero(rating.rank == k)
     predicted = members[~rating.given[members]]
     chosen = predicted if len(predicted) else members

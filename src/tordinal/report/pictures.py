@@ -1,4 +1,4 @@
-"""Pictures of the report: small SVG drawings, each with a description and a table that says the same.
+"""Pictures of the report: small SVG drawings, each with a description and a table of its numbers.
 
 Colours are CSS variables of the page, so that a picture follows light, dark and print.
 """
@@ -14,17 +14,13 @@ from numpy.typing import ArrayLike, NDArray
 __all__ = ["Picture", "class_shares", "confusion", "objective", "projection", "pushes"]
 
 WIDTH = 480
-STOPS = (
-    (181, 84, 26),
-    (203, 164, 60),
-    (96, 150, 140),
-    (31, 106, 165),
-)  # low to high; told apart by colour-blind eyes
+# Colours from low to high, which colour-blind eyes tell apart.
+STOPS = ((181, 84, 26), (203, 164, 60), (96, 150, 140), (31, 106, 165))
 
 
 @dataclass
 class Picture:
-    """A drawing, its title, a description for those who cannot see it, and its numbers as a table."""
+    """A drawing, its title, a description for those who cannot see it, and its table of numbers."""
 
     title: str
     description: str
@@ -82,17 +78,18 @@ def percent(share: float) -> str:
     return f"{100 * share:.1f} %"
 
 
-def class_shares(names: list[str], given: NDArray[Any], found: NDArray[Any]) -> Picture:
+def class_shares(names: list[str], given: NDArray[Any], predicted: NDArray[Any]) -> Picture:
     """Shares of the classes among the given and the predicted ratings."""
-    shares = [counts / max(counts.sum(), 1) for counts in (given, found)]
+    shares = [counts / max(counts.sum(), 1) for counts in (given, predicted)]
     rows = [
-        [name, f"{given[k]:,}", percent(shares[0][k]), f"{found[k]:,}", percent(shares[1][k])]
+        [name, f"{given[k]:,}", percent(shares[0][k]), f"{predicted[k]:,}", percent(shares[1][k])]
         for k, name in enumerate(names)
     ]
     step, left = 40, 110
     picture = Picture(
         "Given and predicted ratings",
-        f"Bars for each of {len(names)} ratings: its share of the given and of the predicted ratings.",
+        f"Bars for each of {len(names)} ratings: "
+        "its share of the given and of the predicted ratings.",
         ["rating", "given", "share", "predicted", "share"],
         rows,
         step * len(names) + 30,
@@ -134,8 +131,9 @@ def projection(
     ]
     picture = Picture(
         "Where the rows lie",
-        f"Histogram of the projections of {len(h):,} rows, coloured by rating, with {len(thresholds)} thresholds between "
-        f"the ratings at {', '.join(f'{t:.3g}' for t in thresholds)}.",
+        f"Histogram of the projections of {len(h):,} rows, coloured by rating, "
+        f"with {len(thresholds)} thresholds between the ratings "
+        f"at {', '.join(f'{t:.3g}' for t in thresholds)}.",
         ["rating", "rows", "from threshold", "to threshold"],
         rows,
         bottom + 44,
@@ -169,17 +167,18 @@ def projection(
     return picture
 
 
-def confusion(names: list[str], truth: NDArray[Any], found: NDArray[Any]) -> Picture:
+def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) -> Picture:
     """Given against cross-validated ratings."""
     n = len(names)
     counts = np.zeros((n, n), dtype=int)
-    np.add.at(counts, (truth, found), 1)
+    np.add.at(counts, (truth, predicted), 1)
     left, top = 96.0, 44.0
     cell = min(56.0, (WIDTH - left - 10) / n)
     picture = Picture(
         "Given against predicted, in cross-validation",
-        f"Of {len(truth)} rated rows whose rating was hidden in turn, {int(np.trace(counts))} were given the right one "
-        f"and {int((np.abs(truth - found) > 1).sum())} missed it by more than one step.",
+        f"Of {len(truth)} rated rows whose rating was hidden in turn, "
+        f"{int(np.trace(counts))} were given the right one "
+        f"and {int((np.abs(truth - predicted) > 1).sum())} missed it by more than one step.",
         ["given \\ predicted", *names],
         [[names[i], *map(str, counts[i])] for i in range(n)],
         top + n * cell + 10,
@@ -198,7 +197,8 @@ def confusion(names: list[str], truth: NDArray[Any], found: NDArray[Any]) -> Pic
             tip = f"given {names[i]}, predicted {names[j]}: {counts[i, j]}"
             picture.rect(x, y, cell - 2, cell - 2, "var(--cell)", tip)
             shade = Markup(
-                '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" class="heat" opacity="{:.2f}"/>'
+                '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" '
+                'class="heat" opacity="{:.2f}"/>'
             )
             picture.shapes.append(shade.format(x, y, cell - 2, cell - 2, 0.85 * share[i, j]))
             if cell >= 18:
@@ -208,7 +208,7 @@ def confusion(names: list[str], truth: NDArray[Any], found: NDArray[Any]) -> Pic
 
 
 def objective(history: list[dict[str, Any]]) -> Picture:
-    """The objective after each training, and the pairs of labels exchanged then; one level of C2 after another."""
+    """How far the objective fell at each level of C2, and how many pairs of labels were swapped."""
     levels: list[list[dict[str, Any]]] = []
     for record in history[1:] if len(history) > 1 else history:
         if not levels or levels[-1][0]["C2"] != record["C2"]:
@@ -228,8 +228,8 @@ def objective(history: list[dict[str, Any]]) -> Picture:
     ]
     picture = Picture(
         "How the objective fell",
-        f"{len(history)} trainings over {len(levels)} levels of C2, the weight of unrated rows. At each level swaps of labels "
-        f"lower the objective: {sum(swaps):,} pairs in all.",
+        f"{len(history)} trainings over {len(levels)} levels of C2, the weight of unrated rows. "
+        f"At each level swaps of labels lower the objective: {sum(swaps):,} pairs in all.",
         ["C2", "trainings", "objective at first", "at last", "pairs swapped"],
         rows,
         268,
@@ -267,7 +267,7 @@ def objective(history: list[dict[str, Any]]) -> Picture:
 
 
 def pushes(names: list[str], weight: ArrayLike, what: str) -> Picture:
-    """Bars for what pushes the rating down (left) and up (right); names are in order of falling weight."""
+    """Bars for what pushes the rating down (left) and up (right); names come by falling weight."""
     values = np.asarray(weight, dtype=np.float64)
     up = [(n, v) for n, v in zip(names, values, strict=True) if v > 0][:15]
     down = [(n, v) for n, v in zip(names, values, strict=True) if v < 0][::-1][:15]

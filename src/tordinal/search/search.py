@@ -21,7 +21,7 @@ from tordinal.reduction import UNLABELED, Ranks
 from tordinal.search.candidates import Candidate, options
 from tordinal.search.committee import diverse, median_ranks
 from tordinal.search.trials import HeldOut, Trial, score
-from tordinal.solvers import solver_for
+from tordinal.solvers import Solution, solver_for
 
 __all__ = ["Search", "best_settings"]
 
@@ -231,11 +231,12 @@ def _supervised_path(
     solver = solver_for(data, recipe.problem(n_classes), share)
     weight = np.ones(len(y))
     weight[rows] = 0.0
-    solution, distances = None, []
+    solution: Solution | None = None
+    distances = []
     for C in costs:
         # Once no variable is at its bound a larger C changes nothing.
-        settled = solution is not None and solution.u is not None
-        if not settled or np.abs(solution.u).max() >= AT_BOUND:  # type: ignore[union-attr]
+        u = None if solution is None else solution.u
+        if u is None or np.abs(u).max() >= AT_BOUND:
             solution = solver.solve(
                 y, C * weight, warm=solution, tol=recipe.tol, max_iter=SUPERVISED_STEPS
             )

@@ -11,7 +11,7 @@ many sparse linear          `CoordinateDescent` in the      `Newton` in the feat
                             features
 ==========================  ==============================  ==============================
 
-Each solver says what it handles; ``docs/benchmarks.md`` shows why the lines are drawn where they are.
+Each solver says what it handles; ``docs/benchmarks.md`` shows why the lines are drawn there.
 """
 
 import numpy as np

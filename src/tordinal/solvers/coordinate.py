@@ -1,11 +1,11 @@
 """Dual coordinate descent for linear models with a piecewise linear loss on many sparse rows.
 
 SMO changes two dual variables at a time because they must sum to zero. Here that condition, which
-comes from the free b, is met by a proximal term (b - b0)^2 / (2 rho) whose centre b0 follows b. Then
-b = b0 - rho sum beta, each variable has a minimum of its own, and a pass over the rows needs no
-kernel values: with w at hand, h_i = w.x_i costs the non-zeros of one row, and all thresholds of the
-row share it. Rows whose variables are pressed against their bounds are left out until the others
-are settled. The derivation is in docs/mathematics.md.
+comes from the free b, is met by a proximal term (b - b0)^2 / (2 rho) whose centre b0 follows b.
+Then b = b0 - rho sum beta, each variable has a minimum of its own, and a pass over the rows needs
+no kernel values: with w at hand, h_i = w.x_i costs the non-zeros of one row, and all thresholds of
+the row share it. Rows whose variables are pressed against their bounds are left out until the
+others are settled. The derivation is in docs/mathematics.md.
 """
 
 from typing import Any
@@ -27,7 +27,8 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int32]
 
 RHO = 1.0  # how far b moves for a sum of beta that is not zero, at first
-MAX_PASSES, MAX_WORK = 2000, 1e9  # over the rows; small problems may take more, up to so many steps
+PASSES, MAX_PASSES, WORK = 2000, 20_000, 1e9  # over the rows; small problems may take more
+FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 TOGETHER, FULL_SHUFFLE = 32, 20_000  # neighbours that stay together, where there are many rows
 
 
@@ -68,8 +69,8 @@ class CoordinateDescent(Solver):
         used = np.flatnonzero(cost > 0).astype(np.int32)
         rows, pressed = used, np.zeros(len(y), dtype=np.bool_)
         rng = np.random.default_rng(0)
-        limit = min(task.limit, max(MAX_PASSES, MAX_WORK / max(X.nnz, len(y))))
-        passes, violation, bound, rho = 0, np.inf, np.inf, RHO
+        limit = min(task.limit, np.clip(WORK / max(X.nnz, 1), PASSES, MAX_PASSES))
+        passes, violation, bound, rho, tol = 0, np.inf, np.inf, RHO, task.tol
         while passes < limit:
             violation = _pass(
                 X.data, X.indices, X.indptr, _shuffled(rows, rng), self.norms, y, cost, *lines.box,
@@ -79,24 +80,36 @@ class CoordinateDescent(Solver):
             rows, bound = rows[~pressed[rows]], violation
             centre -= rho * float(c.sum())  # the proximal point moves to b
             task.report(passes, violation)
-            if violation <= task.tol:
+            if violation <= tol:
                 total = sum(in_blocks(len(y), lambda p: float(np.abs(beta[p]).sum())))
                 balanced = abs(c.sum()) <= task.tol * total
                 if len(rows) < len(used):
                     violation = self._violation(task, beta, w, centre - rho * c.sum() - r * c)
                     rows, bound = used, np.inf
-                if violation <= task.tol and balanced:
-                    break
+                if violation <= tol and balanced:
+                    if tol <= FINEST or not self._gap_tells(task, beta, w, c, centre, rho):
+                        break
+                    tol *= 0.1
                 # Where no variable minds where b is, it may move faster.
                 rho = rho if balanced else 2.0 * rho
-                violation = violation if balanced else max(violation, 1.01 * task.tol)
+                violation = violation if balanced else max(violation, 1.01 * tol)
         h = self.data.dot(w)
         t = np.sort(centre - rho * c.sum() - r * c)
         value = self.problem.objective(y, cost, h, float(w @ w), t)
         return Solution(
             h, t, value, beta.sum(axis=1), y, cost, self._shares(task, beta), w, n_iter=passes,
-            violation=violation, converged=bool(violation <= task.tol),
+            violation=violation, converged=bool(violation <= tol),
         )  # fmt: skip
+
+    def _gap_tells(
+        self, task: Task, beta: Array, w: Array, c: Array, centre: float, rho: float
+    ) -> bool:
+        """Whether the duality gap is still too large."""
+        r, norm = self.problem.coupling.r, float(w @ w)
+        t = np.sort(centre - rho * c.sum() - r * c)
+        value = self.problem.objective(task.y, task.cost, self.data.dot(w), norm, t)
+        gained = self.problem.lines.kink * float(np.vdot(signs(task.y, len(t)), beta))
+        return task.tells(value - (gained - 0.5 * norm - 0.5 * r * float(c @ c)), value)
 
     def _start(self, task: Task) -> Array:
         """Dual variables to start from: each keeps its place in its box."""
@@ -140,7 +153,7 @@ class CoordinateDescent(Solver):
 
 
 def _shuffled(rows: Index, rng: np.random.Generator) -> Index:
-    """Rows in a random order; many are shuffled in groups of neighbours, to read memory in order."""
+    """Rows in a random order; many in groups of neighbours, so that memory is read in order."""
     if len(rows) <= FULL_SHUFFLE:
         return rng.permutation(rows)
     whole = len(rows) // TOGETHER * TOGETHER
@@ -153,7 +166,7 @@ def _pass(
     data, indices, indptr, rows, norms, y, cost, low, high, kink, beta, w, c, r, centre, rho, bound,
     pressed,
 ):  # fmt: skip
-    """One pass over the rows in the given order; the largest violation met, `pressed` rows marked."""
+    """One pass over the rows in the given order; the largest violation. Marks `pressed` rows."""
     m = c.shape[0]
     total = c.sum()
     largest = 0.0

@@ -10,7 +10,7 @@ curvature from one step, or one training, to the next, so its factor is kept and
 (`Remembered`). Many features: conjugate gradients with the diagonal (`Iterated`).
 """
 
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
@@ -70,6 +70,9 @@ class Equations(Protocol):
     def again(self, slopes: Slopes) -> tuple[Array, Array]:
         """The direction by the equations of the last time: quick, and good nearby."""
 
+    def forget(self) -> None:
+        """Compute anew what was kept from earlier times."""
+
 
 def equations_for(rows: Rows, smooth: bool) -> Equations:
     """The way to solve the equations that suits rows and loss."""
@@ -87,7 +90,9 @@ class Formed:
     def __init__(self, rows: Rows):
         self.rows = rows
         self.most = MENDED + rows.n_features // FEATURES_A_MENDED
-        self.width, self.matrix = 0.0, None
+        self.width, self.age = 0.0, 0
+        self.matrix: Any = None
+        self.D: Array = np.empty(0)
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         self._bring_up_to_date(slopes.width)
@@ -100,9 +105,12 @@ class Formed:
     def again(self, slopes: Slopes) -> tuple[Array, Array]:
         return self._with_thresholds(self._solve(-slopes.width * slopes.w), slopes)
 
+    def forget(self) -> None:
+        self.width, self.matrix = 0.0, None
+
     def _with_thresholds(self, v: Array, slopes: Slopes) -> tuple[Array, Array]:
         tau = np.linalg.solve(self._tt, self._mixed.T @ v - slopes.width * slopes.t)
-        return v + self._carried @ tau, tau
+        return v + self._carried @ tau, np.asarray(tau)
 
     def _bring_up_to_date(self, width: float) -> None:
         D, dtype = self.rows.get("D"), self.rows.dtype
@@ -175,6 +183,9 @@ class Remembered:
 
     again = direction
 
+    def forget(self) -> None:
+        self.factor = None
+
 
 class Iterated:
     """Conjugate gradients, with the diagonal as preconditioner."""
@@ -190,6 +201,9 @@ class Iterated:
 
     again = direction
 
+    def forget(self) -> None:
+        """Nothing is kept."""
+
 
 def _iterate(rows: Rows, slopes: Slopes, M: Factor, precondition) -> tuple[Array, int]:  # type: ignore[no-untyped-def]
     """Solve for v with tau eliminated: (width I + X'DX - B M^-1 B') v = right."""
@@ -202,12 +216,12 @@ def _iterate(rows: Rows, slopes: Slopes, M: Factor, precondition) -> tuple[Array
     return conjugate_gradients(product, precondition, right, MAX_CG, SETTLED)
 
 
-# Functions of one block ----------------------------------------------------------------------------
+# Functions of one block ---------------------------------------------------------------
 
 
 def normal(block: Block) -> Array:
     """X'DX."""
-    return block.X.normal(block.D)  # type: ignore[union-attr]
+    return block.X.normal(block.D)
 
 
 def curved(block: Block, v: Array) -> Array:

@@ -28,6 +28,7 @@ from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
 from tordinal.solvers.newton import line_search
 from tordinal.solvers.solver import Solution, Solver, Task
+from tordinal.solvers.square_root import SquareRoot
 
 __all__ = ["KernelNewton"]
 
@@ -45,13 +46,16 @@ FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that c
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
 LONG = 2500  # rows from which a factorisation is worth all threads
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
+HARD = 1e8  # largest cost times kernel value, from which rounding counts
+SMALL = 1024  # rows of such problems that are solved in the features of a square root of K
+TINY = np.finfo(np.float64).tiny
 
 
 class KernelNewton(Solver):
     """Solver of the smooth losses with a kernel.
 
-    `tol` bounds the square root of half of Newton's decrement, relative to the objective, which then
-    lies within about tol^2 of its minimum. A step is one of Newton's.
+    `tol` bounds the square root of half of Newton's decrement, relative to the objective, which
+    then lies within about tol^2 of its minimum. A step is one of Newton's.
 
     Parameters
     ----------
@@ -66,12 +70,18 @@ class KernelNewton(Solver):
     def __init__(self, data: Gram, problem: Problem):
         super().__init__(data, problem)
         self._kept: Space | None = None
+        self._root: SquareRoot | None = None  # once a problem has turned out to be hard
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
         return isinstance(data, Gram) and problem.smooth and not problem.coupling.ordered
 
     def run(self, task: Task) -> Solution:
+        hard = float(task.cost.max()) * float(np.max(self.data.diagonal, initial=0.0)) > HARD
+        if hard and self._root is None and len(task.y) <= SMALL:
+            self._root = SquareRoot.of(self.data, self.problem)
+        if self._root is not None:
+            return self._root.run(task)
         used = np.flatnonzero(task.cost > 0)
         space = self._space(used)
         y, cost, m = task.y[used], task.cost[used], self.problem.n_thresholds
@@ -93,7 +103,11 @@ class KernelNewton(Solver):
             h = self.data.combine(used, a[used])
             shift = float(h[used].mean() - descent.h.mean())
         t = np.sort(descent.t + shift)  # sorted is never worse
+        if hard:
+            h = self.data.times(a)  # what was carried along is lost in rounding
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
+        if hard:
+            violation = max(violation, abs(value - descent.value) / max(abs(value), TINY))
         return Solution(
             h, t, value, a, task.y, task.cost,
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
@@ -132,9 +146,10 @@ class Descent:
         while True:
             value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
             value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
+            self.value = value
             grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
             E = in_rows[:, 1:]
-            M = self.penalty + np.diag(E.sum(axis=0) + DAMPING * (1.0 + self.cost.sum()))
+            M = self.penalty + np.diag(E.sum(axis=0) + DAMPING * self.cost.sum())
             v, z, tau = self.space.direction(grad_a, grad_t, D, E, M, self.cost)
             slope = float(grad_a @ z + grad_t @ tau)
             left = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
@@ -261,9 +276,9 @@ class Space:
 class Preconditioner:
     """(I + S K)^-1 for curvatures of an earlier step, on all rows or on a sample of them.
 
-    With J the sampled rows, their curvatures D stretched to stand for all, and B the factored matrix
-    I + D^1/2 K_JJ D^1/2, the inverse of I + D K maps r to q = r - p, p = D^1/2 B^-1 D^1/2 (K r)_J,
-    and on all rows K q = p / D. The thresholds add a few columns.
+    With J the sampled rows, their curvatures D stretched to stand for all, and B the factored
+    matrix I + D^1/2 K_JJ D^1/2, the inverse of I + D K maps r to q = r - p with
+    p = D^1/2 B^-1 D^1/2 (K r)_J, and on all rows K q = p / D. The thresholds add a few columns.
 
     Parameters
     ----------

@@ -20,7 +20,7 @@ NOT_POSITIVE = 1e-6  # share of it by which a square root may miss its matrix
 
 
 class Factor:
-    """Cholesky's factor of a symmetric positive matrix, whose rows may differ by orders of magnitude.
+    """Cholesky's factor of a positive matrix, whose rows may differ by orders of magnitude.
 
     Rows and columns are scaled to a diagonal of 1 first. Where rounding has made the matrix
     indefinite, the diagonal is raised until it is not. LAPACK is called directly: a solver has

@@ -34,6 +34,7 @@ INEXACT = 0.3  # share of what the proximal terms weigh to which one minimisatio
 ROUNDING = 1e-15  # relative decrease of the objective that is noise
 MAX_STEPS = 400  # Newton steps for one training
 LINE_STEPS, LINE_SHARE = 40, 0.1  # of a line search, and the share of the slope it may leave
+WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magnitude
 STEERING, MANY = 1e-6, 2**18
 DAMPING = 1e-9  # of thresholds that no row holds in place
 REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
@@ -44,8 +45,8 @@ class Newton(Solver):
     """Solver of linear models in their features.
 
     `tol` bounds, relative to the objective, the duality gap of a piecewise linear loss, and the
-    square root of half of Newton's decrement of a smooth one. The objective then lies within tol, or
-    about tol^2, of its minimum.
+    square root of half of Newton's decrement of a smooth one. The objective then lies within tol,
+    or about tol^2, of its minimum.
 
     Parameters
     ----------
@@ -113,14 +114,13 @@ class Descent:
     def __init__(self, rows: Rows, problem: Problem, equations: Equations, task: Task, used: Index):
         self.rows, self.problem, self.equations = rows, problem, equations
         m, warm = problem.n_thresholds, task.warm
-        known = warm is not None and warm.coef is not None
-        self.w = warm.coef.copy() if known else np.zeros(rows.n_features)
-        self.t = warm.thresholds.copy() if known else np.zeros(m)
+        self.w, self.t = np.zeros(rows.n_features), np.zeros(m)
         self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
         self.total_cost = float(task.cost.sum())
         self.order = Order(m) if problem.coupling.ordered else None
         rows.put(y=task.y[used], cost=task.cost[used])
-        if known:
+        if warm is not None and warm.coef is not None:
+            self.w, self.t = warm.coef.copy(), warm.thresholds.copy()
             rows.put(h=warm.h[used])
         else:
             rows.sum(project, self.w)
@@ -149,9 +149,9 @@ class Descent:
         if self.problem.smooth and self.order is None:
             taken, violation, _ = self._minimise(Smooth(self.problem), limit, task)
             return taken, violation
-        warm = task.warm
-        cold = warm is None or warm.u is None
-        width = COLD if cold else SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
+        warm, width, cold = task.warm, COLD, True
+        if warm is not None and warm.u is not None:
+            width, cold = SWAP if np.array_equal(warm.cost, task.cost) else LEVEL, False
         steps, violation = 0, np.inf
         while True:
             terms = self._relaxed(width)
@@ -193,17 +193,28 @@ class Descent:
                 decrement = -slopes.along(*self.equations.again(slopes))
                 if 0.0 <= decrement <= enough:
                     return steps, *self._relative(slopes, terms, decrement, gap)
-            v, tau = self.equations.direction(slopes)
-            slope = slopes.along(v, tau)
-            left, gap = self._relative(slopes, terms, max(-slope, 0.0), gap)
+            v, tau, slope = self._direction(slopes)
+            left, gap = self._relative(slopes, terms, abs(slope), gap)
             if not proximal:
                 task.report(steps, left)
-            if -slope <= enough or (not proximal and left <= task.tol) or steps >= limit:
-                return steps, 0.0 if not proximal and -slope <= enough else left, gap
+            if abs(slope) <= enough or (not proximal and left <= task.tol) or steps >= limit:
+                return steps, 0.0 if not proximal and abs(slope) <= enough else left, gap
+            if slope >= 0.0:  # rounding has the upper hand: this is as near as it gets
+                return steps, left, gap
             step = self._line_search(terms, v, tau, slope)
             self.w, self.t = self.w + step * v, self.t + step * tau
             self.rows.sum(move, step)
             steps += 1
+
+    def _direction(self, slopes: Slopes) -> tuple[Array, Array, float]:
+        """Newton's direction and the derivative along it."""
+        v, tau = self.equations.direction(slopes)
+        slope = slopes.along(v, tau)
+        if slope > 0.0:  # what was kept from earlier steps has become too inaccurate
+            self.equations.forget()
+            v, tau = self.equations.direction(slopes)
+            slope = slopes.along(v, tau)
+        return v, tau, slope
 
     @staticmethod
     def _relative(
@@ -221,7 +232,7 @@ class Descent:
         pulled = self.penalty @ self.t
         value += 0.5 * float(self.w @ self.w + self.t @ pulled)
         second = terms.width * self.penalty
-        second.flat[:: len(second) + 1] += held + DAMPING * (terms.width + self.total_cost)
+        second.flat[:: len(second) + 1] += held + DAMPING * self.total_cost
         slope_t = in_t + pulled
         if self.order is not None:
             slope_t = slope_t + self.order.slope(self.t)
@@ -257,10 +268,16 @@ def line_search(along: Callable[[float], tuple[float, float]], slope: float) -> 
         if np.isinf(upper):
             step = min(max(guess, 1.5 * step), 10.0 * step)
         else:
-            step = guess if lower < guess < upper else 0.5 * (lower + upper)
+            step = guess if lower < guess < upper else _between(lower, upper)
         if upper - lower <= 1e-9 * upper:
             break
     return step
+
+
+def _between(lower: float, upper: float) -> float:
+    """The middle of an interval: of the orders of magnitude, where it spans several."""
+    lower = max(lower, WIDE_APART**2 * upper)
+    return 0.5 * (lower + upper) if lower > WIDE_APART * upper else float(np.sqrt(lower * upper))
 
 
 class Order:
@@ -301,7 +318,7 @@ class Order:
         return isotonic_regression(t)
 
 
-# What is minimised, seen from one block ------------------------------------------------------------
+# What is minimised, seen from one block ---------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -343,7 +360,7 @@ class Proximal:
         self.relaxation.settle(block.y, block.h, t, block.u)
 
 
-# Functions of one block ----------------------------------------------------------------------------
+# Functions of one block ---------------------------------------------------------------
 
 
 class Sums(NamedTuple):

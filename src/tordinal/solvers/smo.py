@@ -1,16 +1,17 @@
 """Sequential minimal optimisation of the dual (11), over N-vectors.
 
-One variable beta_ik = alpha_ik s_ik belongs to each row i and threshold k. With a_i = sum_k beta_ik,
-h = K a and c_k = sum_i beta_ik the problem is
+One variable beta_ik = alpha_ik s_ik belongs to each row i and threshold k. With
+a_i = sum_k beta_ik, h = K a and c_k = sum_i beta_ik the problem is
 
     min  1/2 a'Ka + 1/2 r |c|^2 - kink sum_ik s_ik beta_ik     with  beta_ik in its box
 
-and the gradient is h_i + r c_k - kink s_ik: one vector h carries all thresholds, so a step reads two
-kernel rows whatever K is. A step raises one variable (i, k) and lowers another (j, l) by as much.
-Which pairs (k, l) are allowed is a matter of the coupling. Each row has one candidate to raise and
-one to lower at a time: the threshold where its gradient is smallest or largest. Their offsets from h
-are two more N-vectors, so choosing a pair and updating the gradient are two passes over contiguous
-arrays, taken on the rows of a working set. ``docs/mathematics.md`` has the derivation.
+and the gradient is h_i + r c_k - kink s_ik: one vector h carries all thresholds, so a step reads
+two kernel rows whatever K is. A step raises one variable (i, k) and lowers another (j, l) by as
+much. Which pairs (k, l) are allowed is a matter of the coupling. Each row has one candidate to
+raise and one to lower at a time: the threshold where its gradient is smallest or largest. Their
+offsets from h are two more N-vectors, so choosing a pair and updating the gradient are two passes
+over contiguous arrays, taken on the rows of a working set. ``docs/mathematics.md`` has the
+derivation.
 """
 
 from dataclasses import dataclass, replace
@@ -39,6 +40,8 @@ MANY, SAMPLED, SAMPLE_TOL = 2048, 16, 1e-2  # rows from which a sample of them g
 ROUNDING = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
 PATIENCE, PATIENCE_A_ROW = 1_000_000, 2000  # steps after which a solution is given up
+STEPS_A_ROUND = 200  # what a look at all rows costs
+FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
 
@@ -76,19 +79,30 @@ class SMO(Solver):
         self._work.begin(np.flatnonzero(task.cost > 0))
         coupling, shape = self.problem.coupling, self.problem.shape
         at, n = self._start(task), len(task.y)
-        r, steps, stalled = coupling.r, 0, 0
+        r, steps, rounds, stalled = coupling.r, 0, 0, 0
         same_costs = task.warm is not None and np.array_equal(task.warm.cost, task.cost)
         if same_costs and coupling.any_pair:
             # A few labels were swapped: what moved in the last training moves now.
             steps += self._run(at, -1, -1, task.tol, task.limit)
+        tol = task.tol
         while True:
             view = prospects(at.h, r * at.c, task.y, task.cost, at.beta, *shape, -1, -1)
             raised, lowered, violation = coupling.worst_pair(at.c, view.least, view.most)
-            if violation <= task.tol or steps >= task.limit:
+            if steps >= task.limit:
                 break
-            if stalled > 1 or steps >= PATIENCE + PATIENCE_A_ROW * n:
+            if violation <= tol:
+                # With a huge cost even a small violation weighs much.
+                if not self._gap_tells(task, at, view):
+                    break
+                if tol <= FINEST:
+                    tol = 0.0  # it is as near as it gets, but not near enough
+                    break
+                tol *= 0.1
+                continue
+            rounds, work = rounds + 1, steps + STEPS_A_ROUND * rounds
+            if stalled > 1 or work >= PATIENCE + PATIENCE_A_ROW * n:
                 break
-            if n <= SMALL and steps >= SMALL_PATIENCE + SMALL_PATIENCE_A_ROW * n:
+            if n <= SMALL and work >= SMALL_PATIENCE + SMALL_PATIENCE_A_ROW * n:
                 self._root = SquareRoot.of(self.data, self.problem)
                 if self._root is not None:
                     here = self._solution(task, at, view, steps, violation)
@@ -103,14 +117,22 @@ class SMO(Solver):
             # A coupling with several pairs of thresholds turns to the next one when this one is no
             # longer the worst, and a working set of some rows makes way for another.
             many = raised >= 0 or not self._work.whole
-            goal = max(task.tol, NEARER * violation) if many else task.tol
+            goal = max(tol, NEARER * violation) if many else tol
             taken = self._run(at, raised, lowered, goal, task.limit - steps)
             steps += taken
             # Loops add up gradients in different orders. Where the violation is the tolerance to
             # the last bit they may find nothing to do, and nothing will change.
             stalled = 0 if taken else stalled + 1
             task.report(steps, violation)
-        return self._solution(task, at, view, steps, violation)
+        return self._solution(task, at, view, steps, violation, tol)
+
+    def _gap_tells(self, task: Task, at: "State", view: Prospects) -> bool:
+        """Whether the duality gap is still too large."""
+        t = self.problem.coupling.thresholds(at.c, view.least, view.most)
+        norm = float(at.beta.sum(axis=1) @ at.h)
+        value = self.problem.objective(task.y, task.cost, at.h, norm, t)
+        dual = -self._dual(at.beta, at.h, signs(task.y, len(t)))
+        return task.tells(value - dual, value)
 
     def _on_a_sample(self, task: Task) -> Solution | None:
         """A rough solution for every 16th of the rows that count, with costs that stand for all.
@@ -126,7 +148,13 @@ class SMO(Solver):
         return self.run(replace(task, cost=cost, tol=max(task.tol, SAMPLE_TOL)))
 
     def _solution(
-        self, task: Task, at: "State", view: Prospects, steps: int, violation: float
+        self,
+        task: Task,
+        at: "State",
+        view: Prospects,
+        steps: int,
+        violation: float,
+        tol: float = 0.0,
     ) -> Solution:
         t = self.problem.coupling.thresholds(at.c, view.least, view.most)
         a = at.beta.sum(axis=1)
@@ -135,7 +163,7 @@ class SMO(Solver):
         u = np.divide(u, task.cost[:, None], out=np.zeros_like(u), where=task.cost[:, None] > 0)
         return Solution(
             at.h, t, value, a, task.y, task.cost, u, n_iter=steps, violation=max(violation, 0.0),
-            converged=bool(violation <= 1.001 * task.tol),
+            converged=bool(violation <= 1.001 * tol),
         )  # fmt: skip
 
     def refine(self, solution: Solution) -> Solution:

@@ -103,7 +103,7 @@ def _partner(low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _move(up, low, at_up, at_low, row_i, row_j, da, k, l, dc, least, most, place):
-    """Update the gradients after a step and find their extremes: the row to raise, the largest to lower."""
+    """Update the gradients after a step; the row to raise next, and the largest to lower."""
     least[:] = np.inf
     most[:] = -np.inf
     for start in range(0, up.shape[0], LANES):

@@ -14,6 +14,9 @@ from tordinal.reduction import Ranks
 
 __all__ = ["Solution", "Solver", "Task"]
 
+GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
+NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding
+
 Array = NDArray[np.float64]
 
 
@@ -97,6 +100,14 @@ class Task:
     tol: float
     limit: float
     report: Callable[[int, float], None]
+
+    def tells(self, gap: float, value: float) -> bool:
+        """Whether a duality gap still counts.
+
+        Where violations of the optimality conditions are small, a huge cost can make them weigh
+        much all the same.
+        """
+        return gap > GAP * self.tol * value + NEGLIGIBLE * float(self.cost.sum())
 
 
 class Solver(ABC):

@@ -92,7 +92,7 @@ class WorkingSet:
 
 @njit(cache=True, nogil=True)
 def _place(matrix, places, values):
-    """Write rows into a symmetric matrix, the other triangle tile by tile, which stays in the cache."""
+    """Write rows into a symmetric matrix; the other triangle in tiles, which stay in the cache."""
     new, size = values.shape
     for p in range(new):
         matrix[places[p], :size] = values[p]

@@ -1,1 +1,1 @@
-"""From a table of which a few rows are rated to a rated table: files, columns, target, rating, saved models."""
+"""Rating the rows of a table of which a few are rated: files, columns, target, saved models."""

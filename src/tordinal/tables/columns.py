@@ -49,11 +49,12 @@ def find_columns(asked: Sequence[str], names: Sequence[str], option: str) -> lis
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Turn the columns of a table into features: numbers scaled, categories one-hot, text as tf-idf of stems.
+    """Turn columns into features: numbers scaled, categories one-hot, text as tf-idf of stems.
 
-    A table is a mapping from column names to lists of cells. What is not named is understood by itself; identifiers,
-    constants and empty columns are left out. Missing numbers become the median with a mark, missing categories a
-    category, missing text no words. Each text, and all other columns together, weigh the same.
+    A table is a mapping from column names to lists of cells. The kind of a column that is not named
+    is told from its cells; identifiers, constants and empty columns are left out. Missing numbers
+    become the median with a mark, missing categories a category, missing text no words. Each text,
+    and all other columns together, weigh the same.
 
     Parameters
     ----------
@@ -67,13 +68,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     plan_ : list of dict
-        For each column its ``name``, ``role`` ("number", "date", "category", "text" or "left out"), the reason ``why``, and
-        how many cells are ``missing``.
+        For each column its ``name``, ``role`` ("number", "date", "category", "text" or "left out"),
+        the reason ``why``, and how many cells are ``missing``.
 
     Examples
     --------
     >>> encoder = TableEncoder()
-    >>> X = encoder.fit_transform({"id": ["1", "2", "3"], "price": ["10", "", "30"], "kind": ["a", "b", "a"]})
+    >>> table = {"id": ["1", "2", "3"], "price": ["10", "", "30"], "kind": ["a", "b", "a"]}
+    >>> X = encoder.fit_transform(table)
     >>> [(c["name"], c["role"]) for c in encoder.plan_]
     [('id', 'left out'), ('price', 'number'), ('kind', 'category')]
     >>> X.round(1).tolist()
@@ -200,7 +202,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return self.encoder_.transform(self._frame(table))
 
     def get_feature_names_out(self) -> list[tuple[str, str]]:
-        """Name each feature: pairs of the column and the word or value that it stands for, empty for a number.
+        """Name each feature: its column and the word or value it stands for, empty for a number.
 
         Returns
         -------
@@ -208,25 +210,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             One pair per feature.
         """
         check_is_fitted(self)
-        found: list[tuple[str, str]] = []
+        names: list[tuple[str, str]] = []
         for name, part, columns in self.encoder_.transformers_:
             if name == "numbers":
                 missing = part[0].indicator_.features_ if part[0].indicator_ is not None else []
-                found += [(c, "") for c in columns] + [(columns[i], "(missing)") for i in missing]
+                names += [(c, "") for c in columns] + [(columns[i], "(missing)") for i in missing]
             elif name == "categories":
                 for column, values in zip(columns, part.categories_, strict=True):
                     rare = part.infrequent_categories_[
                         part.feature_names_in_.tolist().index(column)
                     ]
                     rare = set() if rare is None else set(rare)
-                    found += [(column, str(v)) for v in values if v not in rare] + [
-                        (column, "(rare)")
-                    ] * bool(rare)
+                    names += [(column, str(v)) for v in values if v not in rare]
+                    names += [(column, "(rare)")] * bool(rare)
             elif name != "remainder":
-                found += [(columns, stem) for stem in part.get_feature_names_out()]
-        return found
+                names += [(columns, stem) for stem in part.get_feature_names_out()]
+        return names
 
-    # What a column is ---------------------------------------------------------------------------------------------
+    # What a column is -----------------------------------------------------------------------------
 
     def _named(self, role: str) -> list[str]:
         return [c["name"] for c in self.plan_ if c["role"] == role]
@@ -261,27 +262,27 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     column.update(role="left out", why="no words but stop words")
 
     def _min_df(self, table: Mapping[str, list[Any]]) -> int:
-        """Words of a single text say nothing about others; in a small table they may be all there is."""
+        """A word of one text says nothing of others, but in a small table most are like that."""
         return 2 if len(next(iter(table.values()))) >= 1000 else 1
 
     def _frame(self, table: Mapping[str, list[Any]]) -> pd.DataFrame:
         """The used columns in the types that the transformers take."""
-        found: dict[str, Any] = {}
+        columns: dict[str, Any] = {}
         for column in self.plan_:
             name, role = column["name"], column["role"]
             if role in ("number", "date"):
                 read = _day if role == "date" else number
-                found[name] = np.array(
+                columns[name] = np.array(
                     [np.nan if (v := read(c)) is None else v for c in table[name]], dtype=np.float64
                 )
             elif role == "category":
-                found[name] = pd.Series(
+                columns[name] = pd.Series(
                     ["(missing)" if is_missing(c) else str(c).strip() for c in table[name]],
                     dtype=object,
                 )
             elif role == "text":
-                found[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
-        return pd.DataFrame(found)
+                columns[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
+        return pd.DataFrame(columns)
 
 
 def _text(cell: Any) -> str:

@@ -1,7 +1,7 @@
-"""Tables in files: CSV, TSV, JSON lines and Parquet, read with every cell as it is and written with columns added.
+"""Tables in files: CSV, TSV, JSON lines and Parquet.
 
-What is read is kept as it was written: a row of a CSV or JSON-lines file goes out byte for byte, with cells added at
-its end.
+What is read is kept as it was written: a row of a CSV or JSON-lines file goes out byte for byte,
+with cells added at its end.
 """
 
 import csv
@@ -19,9 +19,14 @@ from tordinal.tables.values import TableError
 __all__ = ["Table", "read_table", "write_table"]
 
 FORMATS = {
-    ".csv": "csv", ".tsv": "tsv", ".tab": "tsv", ".jsonl": "jsonl", ".ndjson": "jsonl", ".parquet": "parquet",
+    ".csv": "csv",
+    ".tsv": "tsv",
+    ".tab": "tsv",
+    ".jsonl": "jsonl",
+    ".ndjson": "jsonl",
+    ".parquet": "parquet",
     ".pq": "parquet",
-}  # fmt: skip
+}
 DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 KNOWN = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl) or Parquet (.parquet)"
 
@@ -66,7 +71,7 @@ class Table:
         return self.columns[self.names.index(name)]
 
     def features(self, target: str) -> dict[str, list[Any]]:
-        """All columns but the target. Where semicolons delimit cells a comma in a number is a decimal one."""
+        """All columns but the target; between semicolons, a comma in a number is a decimal one."""
         columns = {n: c for n, c in zip(self.names, self.columns, strict=True) if n != target}
         if self.delimiter != ";":
             return columns
@@ -90,12 +95,13 @@ def format_of(path: str, *, default: str | None = None) -> str:
     suffix = Path(path).suffix.lower()
     if suffix not in FORMATS:
         raise TableError(
-            f"{path}: cannot tell the format from {suffix or 'a name without extension'!r}; use {KNOWN}"
+            f"{path}: cannot tell the format from {suffix or 'a name without extension'!r}; "
+            f"use {KNOWN}"
         )
     return FORMATS[suffix]
 
 
-# Reading ----------------------------------------------------------------------------------------------------------
+# Reading ------------------------------------------------------------------------------------------
 
 
 def read_table(path: str, encoding: str | None = None) -> Table:
@@ -163,7 +169,7 @@ def _read_parquet(path: str, data: bytes) -> Table:
     import pyarrow.parquet as pq
 
     try:
-        # Threads of the reader may still run when a refused table ends the process, which then aborts.
+        # Without threads: one that still runs when a refused table ends the process makes it abort.
         arrow = pq.read_table(io.BytesIO(data), use_threads=False, pre_buffer=False)
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path} is not a Parquet file: {error}") from None
@@ -195,8 +201,8 @@ def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
         raise TableError(
-            f"{path}: line {line} is not {encoding or 'UTF-8'} (byte 0x{data[error.start]:02x}). Name the right "
-            "encoding, for example `encoding` cp1252"
+            f"{path}: line {line} is not {encoding or 'UTF-8'} (byte 0x{data[error.start]:02x}). "
+            "Name the right encoding, for example `encoding` cp1252"
         ) from None
     table = _read_jsonl(path, text) if kind == "jsonl" else _read_csv(path, text, kind)
     table.bom, table.encoding = bom, encoding or "utf-8"
@@ -206,7 +212,7 @@ def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table
 
 
 class _Lines:
-    """The lines of a text, remembering those that the reader has taken since it was last asked."""
+    """The lines of a text; `taken` returns those read since it was last called."""
 
     def __init__(self, text: str):
         self._lines = iter(io.StringIO(text, newline="").readline, "")
@@ -230,13 +236,11 @@ class _Lines:
 
 def _read_csv(path: str, text: str, kind: str) -> Table:
     """Read records with the csv module, which knows on which line each one ends."""
-    first = re.sub(
-        r'"[^"]*"', "", next((line for line in text.splitlines() if line.strip()), "")
-    )  # without quoted names
+    first = next((line for line in text.splitlines() if line.strip()), "")
+    first = re.sub(r'"[^"]*"', "", first)  # without quoted names
     delimiter = "\t" if kind == "tsv" else ";" if ";" in first and "," not in first else ","
-    csv.field_size_limit(
-        sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1
-    )  # the default refuses 128 kB of text
+    # The default refuses 128 kB of text.
+    csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
     lines = _Lines(text)
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
     rows: list[list[str]] = []
@@ -248,7 +252,8 @@ def _read_csv(path: str, text: str, kind: str) -> Table:
             if row:  # a blank line is no row
                 if rows and len(row) != len(rows[0]):
                     raise TableError(
-                        f"{path}: line {start} has {len(row)} cells, the header has {len(rows[0])}. "
+                        f"{path}: line {start} has {len(row)} cells, "
+                        f"the header has {len(rows[0])}. "
                         "Put quotes around cells that hold the delimiter"
                     )
                 rows.append(row)
@@ -280,7 +285,8 @@ def _read_jsonl(path: str, text: str) -> Table:
             raise TableError(f"{path}: line {number} is nested too deeply") from None
         if not isinstance(value, dict):
             raise TableError(
-                f'{path}: line {number} is not an object; write one row a line, as {{"column": value}}'
+                f"{path}: line {number} is not an object; "
+                'write one row a line, as {"column": value}'
             )
         objects.append(value)
         records.append(record)
@@ -289,7 +295,7 @@ def _read_jsonl(path: str, text: str) -> Table:
     return Table(list(names), columns, "jsonl", records)
 
 
-# Writing ----------------------------------------------------------------------------------------------------------
+# Writing ------------------------------------------------------------------------------------------
 
 
 def write_table(table: Table, added: dict[str, list[Any]], file: IO[bytes], kind: str) -> None:
@@ -348,9 +354,8 @@ def _cell(value: Any) -> str:
 
 def _write_jsonl(table: Table, added: dict[str, list[Any]], text: IO[str], kind: str) -> None:
     def encode(names: list[str], row: tuple[Any, ...]) -> str:
-        values = (
-            None if isinstance(v, float) and not math.isfinite(v) else v for v in row
-        )  # JSON has no NaN
+        # JSON has no NaN.
+        values = (None if isinstance(v, float) and not math.isfinite(v) else v for v in row)
         return json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, default=str)
 
     if table.format == kind:

@@ -1,7 +1,8 @@
-"""Model files. They are skops files: data and the names of known classes, so that loading one cannot run code.
+"""Model files: skops files, which hold data and names of known classes, so loading runs no code.
 
-A member ``tordinal.json`` says what the file is, which version of the layout it has and the checksum of the rest.
-Names and times inside are made regular, so the same model gives the same bytes.
+A member ``tordinal.json`` says what the file is, which version of the layout it has and the
+checksum of the rest. Names and times inside are made regular, so the same model gives the same
+bytes.
 """
 
 import hashlib
@@ -108,7 +109,8 @@ def load_model(path: str) -> TableModel:
         with zipfile.ZipFile(io.BytesIO(content)) as packed:
             if sum(info.file_size for info in packed.infolist()) > LARGEST:
                 raise TableError(
-                    f"{path} would unpack to more than {LARGEST >> 30} GiB; it is damaged or hostile"
+                    f"{path} would unpack to more than {LARGEST >> 30} GiB; "
+                    "it is damaged or hostile"
                 )
             members = {name: packed.read(name) for name in packed.namelist()}
         label = json.loads(members.pop(LABEL))
@@ -130,7 +132,8 @@ def load_model(path: str) -> TableModel:
         ) from None
     if layout > LAYOUT:
         raise TableError(
-            f"{path} was written by tordinal {label.get('tordinal')}, which is newer; upgrade tordinal"
+            f"{path} was written by tordinal {label.get('tordinal')}, which is newer; "
+            "upgrade tordinal"
         )
     if digest != _digest(members):
         raise TableError(
@@ -138,9 +141,8 @@ def load_model(path: str) -> TableModel:
         )
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter(
-                "ignore"
-            )  # of another scikit-learn version; the card has the versions
+            # The file may come from another scikit-learn; the card has the versions.
+            warnings.simplefilter("ignore")
             state = loads(content, trusted=TRUSTED)
             model = TableModel(**state)
         if not isinstance(model.encoder, TableEncoder) or not isinstance(
@@ -174,8 +176,8 @@ def _regular(members: dict[str, bytes]) -> dict[str, bytes]:
                 visit(child)
 
     visit(schema)
-    found = {names[name]: data for name, data in members.items() if name in names}
-    return {SCHEMA: json.dumps(schema, indent=1).encode(), **found}
+    renamed = {names[name]: data for name, data in members.items() if name in names}
+    return {SCHEMA: json.dumps(schema, indent=1).encode(), **renamed}
 
 
 def _digest(members: dict[str, bytes]) -> str:

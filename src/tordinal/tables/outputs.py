@@ -1,4 +1,4 @@
-"""What a command writes: collected beside the destinations, then moved there together. Nothing is written in place."""
+"""What a command writes: beside the destinations first, then moved there together."""
 
 import contextlib
 import errno
@@ -18,8 +18,9 @@ __all__ = ["Outputs"]
 class Outputs:
     """The files that a command writes: all of them or none.
 
-    Each is written beside its destination and flushed to disk. `commit` moves them into place; leaving the context
-    without it, for an error or an interrupt, removes them and whatever stood there before is untouched.
+    Each is written beside its destination and flushed to disk. `commit` moves them into place.
+    Leaving the context without it, for an error or an interrupt, removes them, and whatever stood
+    there before is untouched.
 
     Parameters
     ----------
@@ -91,7 +92,7 @@ class Outputs:
             raise TableError(f"{path} could not be written: {what}. Nothing was changed") from None
 
     def commit(self) -> None:
-        """Move every output to where it belongs; what goes to standard output first, as that can still fail."""
+        """Move every output to its place; standard output comes first, as it can still fail."""
         if self._stdout.tell():
             with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may leave
                 sys.stdout.buffer.write(self._stdout.getvalue())

@@ -1,4 +1,4 @@
-"""Rating a table: encode its columns, choose and fit a model, label every row, and keep what a report needs."""
+"""Rating a table: encode its columns, fit a model, label every row, keep what a report needs."""
 
 import platform
 from collections.abc import Mapping
@@ -106,7 +106,8 @@ class Rating:
     cv_rank : ndarray
         What the model then said of them.
     errors : dict of str to (float, float)
-        Cross-validated zero-one and absolute error by model: "this model", "supervised", "transductive".
+        Cross-validated zero-one and absolute error by model: "this model", "supervised",
+        "transductive".
     verdict : str
         Whether the unrated rows helped.
     notes : list of str
@@ -146,7 +147,7 @@ class Rating:
 
     @property
     def transducer(self) -> TOR | None:
-        """The model with unlabelled rows whose objective and swaps can be shown, if any was used."""
+        """The model whose objective and swaps can be shown, if unrated rows were used."""
         return next((m for m in self.model.members if isinstance(m, TOR)), None)
 
 
@@ -181,8 +182,8 @@ def rate(
     --------
     >>> from tordinal.tables.target import read_target
     >>> target = read_target("grade", ["low", "", "low", "high", "", "high"], ["low", "high"])
-    >>> done = rate({"size": [1, 2, 3, 8, 9, 10]}, target, TableEncoder(), Settings("tor"), lambda *_: None)
-    >>> done.labels
+    >>> table = {"size": [1, 2, 3, 8, 9, 10]}
+    >>> rate(table, target, TableEncoder(), Settings("tor"), lambda *_: None).labels
     ['low', 'low', 'low', 'high', 'high', 'high']
     """
     listen("reading columns", 0, 1)
@@ -195,7 +196,8 @@ def rate(
     if method == "auto" and counts[counts > 1].sum() < 2:
         method = "tor"
         notes.append(
-            "too few ratings to choose a model by cross-validation: TOR with its usual settings was used"
+            "too few ratings to choose a model by cross-validation: "
+            "TOR with its usual settings was used"
         )
     estimator = _estimator(
         method, settings, has_text, list(range(len(target.classes))), len(target.rank)
@@ -237,12 +239,13 @@ def _estimator(
 ) -> Any:
     """The estimator that the settings ask for."""
     shared: dict[str, Any] = {"classes": classes}
-    # One swap per training, as in the paper, takes a number of trainings that grows with the rows.
+    # With one swap per training, as in the paper, the number of trainings grows with the rows.
     many = n_rows > MANY_ROWS
     if method == "auto":
         shared |= {"random_state": settings.seed, "n_jobs": settings.jobs}
         shared |= {"swaps": ("all", "optimal")} if many else {}
-        # Rows of unit length have their cosine as inner product, so other kernels see nothing that it does not.
+        # Rows of text have unit length: their inner product is the cosine, and other kernels see no
+        # more than that.
         kernel = settings.kernel or ("linear" if has_text else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
         return TORCV(

@@ -49,8 +49,8 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
     cells : list
         Its cells.
     order : list of str or None
-        All ratings from the lowest to the highest. None: numbers have their order; so have texts that begin with
-        different numbers.
+        All ratings from the lowest to the highest. None: numbers have their order; so have texts
+        that begin with different numbers.
 
     Returns
     -------
@@ -84,20 +84,23 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
         notes.append(f"{count} cells of {name} say {word!r}: taken as not rated")
     if not given:
         raise TableError(
-            f"`target` {name}: every cell is empty. Rate a few rows first, at least one of each class"
+            f"`target` {name}: every cell is empty. "
+            "Rate a few rows first, at least one of each class"
         )
     other = next(
         (c for c in spelled if not isinstance(c, (str, bool, int, float)) and c is not None), None
     )
     if other is not None:
         raise TableError(
-            f"`target` {name} holds values of type {type(other).__name__}; ratings are numbers or text"
+            f"`target` {name} holds values of type {type(other).__name__}; "
+            "ratings are numbers or text"
         )
     counts = Counter(spelled[i] for i in given)
     if len(counts) > MANY and order is None:
         raise TableError(
-            f"`target` {name} has {len(counts):,} distinct values. Did you mean a regression? Ratings have few "
-            f"values: at most {MANY}, or name them all with `order`; tordinal.datasets.quantize makes ranks of a number"
+            f"`target` {name} has {len(counts):,} distinct values. Did you mean a regression? "
+            f"Ratings have few values: at most {MANY}, or name them all with `order`; "
+            "tordinal.datasets.quantize makes ranks of a number"
         )
     groups, classes = (
         _by_name(name, counts, order) if order is not None else _by_value(name, counts, notes)
@@ -108,7 +111,8 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
     present = np.unique(rank[given])
     if len(present) < 2:
         raise TableError(
-            f"`target` {name}: all {len(given)} ratings are {classes[present[0]]!r}. Rate a row of another class too"
+            f"`target` {name}: all {len(given)} ratings are {classes[present[0]]!r}. "
+            "Rate a row of another class too"
         )
     if len(given) == len(cells):
         hint = (
@@ -144,7 +148,8 @@ def _by_name(name: str, counts: Counter[Any], order: list[str]) -> tuple[dict[An
     for value in counts:
         if _spell(value) not in order:
             raise TableError(
-                f"`target` {name} holds {value!r}, which `order` does not name; add it, or empty those cells"
+                f"`target` {name} holds {value!r}, which `order` does not name; "
+                "add it, or empty those cells"
             )
         groups[value] = order.index(_spell(value))
         classes[groups[value]] = value
@@ -167,10 +172,10 @@ def _by_value(
                 low, high = sorted(counts, key=str)
                 notes.append(f"{low!r} is taken as lower than {high!r}; `order` tells otherwise")
                 return {low: 0, high: 1}, [low, high]
-            found = ",".join(sorted(map(str, counts)))
+            ratings = ",".join(sorted(map(str, counts)))
             raise TableError(
-                f"`target` {name} holds text whose order cannot be known: {found}. "
-                f'Name it from the lowest to the highest, as in `order` "{found}"'
+                f"`target` {name} holds text whose order cannot be known: {ratings}. "
+                f'Name it from the lowest to the highest, as in `order` "{ratings}"'
             )
         listed = " < ".join(str(c) for c in sorted(counts, key=lambda c: values[c] or 0.0))
         notes.append(f"ratings are ordered by the numbers they begin with: {listed}")

@@ -1,4 +1,4 @@
-"""Single values: what a cell holds, how a text is shown safely, and the error that says what is wrong with one."""
+"""Single values: what a cell holds, how a text is shown safely, and the error about a bad one."""
 
 import math
 import unicodedata
@@ -6,15 +6,8 @@ from typing import Any
 
 __all__ = ["TableError", "is_missing", "number", "visible"]
 
-MISSING = {
-    "",
-    "na",
-    "n/a",
-    "nan",
-    "null",
-    "none",
-    "<na>",
-}  # cells that stand for no value, in lower case
+# Cells that stand for no value, in lower case.
+MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}
 
 
 class TableError(ValueError):
@@ -33,27 +26,29 @@ def number(value: Any) -> float | None:
     if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number, nobody else does
         return None
     try:
-        found = float(value)
+        parsed = float(value)
     except (TypeError, ValueError, OverflowError):
         return None
-    return found if math.isfinite(found) else None
+    return parsed if math.isfinite(parsed) else None
 
 
 def visible(text: str) -> str:
-    r"""A text with control characters and marks of direction made visible, so that it cannot disturb what is around it.
+    r"""A text with control characters and marks of writing direction made visible.
+
+    It then cannot disturb what is around it.
 
     Examples
     --------
     >>> visible("a\x1b[2Jb\u202ec")
     'a␛[2Jb[U+202E]c'
     """
-    found = []
+    shown = []
     for c in text:
         kind = unicodedata.category(c)
         if c in "\n\t":
-            found.append(" ")
+            shown.append(" ")
         elif kind == "Cc":
-            found.append(
+            shown.append(
                 chr(0x2400 + ord(c))
                 if ord(c) < 0x20
                 else "␡"
@@ -61,7 +56,7 @@ def visible(text: str) -> str:
                 else f"[U+{ord(c):04X}]"
             )
         elif kind in ("Cf", "Cs", "Zl", "Zp") and c not in "\u00ad\u200c\u200d":
-            found.append(f"[U+{ord(c):04X}]")
+            shown.append(f"[U+{ord(c):04X}]")
         else:
-            found.append(c)
-    return "".join(found)
+            shown.append(c)
+    return "".join(shown)
