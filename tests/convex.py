@@ -19,7 +19,8 @@ def feature_map(K):
     """Rows in the centred feature space, whose inner products are the kernel."""
     J = np.eye(len(K)) - 1 / len(K)
     values, vectors = np.linalg.eigh(J @ K @ J)
-    return vectors * np.sqrt(np.maximum(values, 0))
+    values = np.where(values > 1e-13 * values.max(), values, 0.0)  # the rest is rounding
+    return vectors * np.sqrt(values)
 
 
 def convex_minimum(F, y, cost, name, coupling, m, size=1.0, unit=1.0):

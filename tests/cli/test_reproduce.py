@@ -5,14 +5,31 @@ import os
 import signal
 import subprocess
 import sys
-import time
+import xml.etree.ElementTree as ET
 
+import numpy as np
 import pytest
+from commands import run
+from matplotlib import image as mpl_image
 from problems import study_results
 from typer.testing import CliRunner
 
 from tordinal.cli.main import app
 from tordinal.experiments.table import ResultTable, alone_in
+
+# Progress is a line now and then where there is no terminal; here every run that is done is one.
+TELLING_ALL = "from tordinal.cli import main, session\nsession.SAID_EVERY = 0.0\nmain()"
+
+
+def assert_drawn(path):
+    """Both files of a figure are pictures, and not empty ones."""
+    pixels = mpl_image.imread(path.with_suffix(".png"))
+    assert min(pixels.shape[:2]) > 300
+    assert len(np.unique(pixels.reshape(-1, pixels.shape[-1]), axis=0)) > 10
+    root = ET.parse(path.with_suffix(".svg")).getroot()
+    assert root.tag == "{http://www.w3.org/2000/svg}svg"
+    lines = [g for g in root.iter() if g.get("id", "").startswith("LineCollection_")]
+    assert lines
 
 
 def test_a_killed_run_goes_on_where_it_was(tmp_path, amazon_home):
@@ -30,21 +47,16 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, amazon_home):
         str(amazon_home),
     ]
     process = subprocess.Popen(
-        [
-            sys.executable,
-            "-c",
-            "from tordinal.cli import main; main()",
-            *arguments,
-            "--out",
-            str(out),
-            "--quiet",
-        ]
+        [sys.executable, "-c", TELLING_ALL, *arguments, "--out", str(out)],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
     )
-    table = ResultTable(out / "results.jsonl")
-    while process.poll() is None and len(table.keys()) < 2:
-        time.sleep(0.05)
+    for line in process.stderr:
+        if line.startswith(b"2/9 running"):
+            break
     process.send_signal(signal.SIGKILL)
-    process.wait()
+    process.communicate(timeout=120)
+    table = ResultTable(out / "results.jsonl")
     before = {json.dumps(row) for row in table.rows()}
     assert 2 <= len(before) < 9
     result = CliRunner().invoke(app, [*arguments, "--out", str(out)])
@@ -54,6 +66,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, amazon_home):
     assert before <= set(after)
     assert len(after) == len(table.keys()) == 9
     assert sorted(os.listdir(out)) == ["fig10.png", "fig10.svg", "results.jsonl"]
+    assert_drawn(out / "fig10")
     again = CliRunner().invoke(app, [*arguments, "--out", str(out)])
     assert "0 are left to do" in " ".join(again.output.split())
 
@@ -79,7 +92,43 @@ def test_bad_options_are_refused(tmp_path):
         assert message in " ".join(result.output.split())
 
 
-def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path, amazon_home):
+def write_results(out, results):
+    out.mkdir()
+    with (out / "results.jsonl").open("w") as file:
+        for row in results.to_dict("records"):
+            file.write(json.dumps({k: None if v != v else v for k, v in row.items()}) + "\n")
+
+
+def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path):
+    out = tmp_path / "out"
+    results = study_results(studies=("sentiment", "swapping"), realizations=1, ours=False)
+    write_results(out, results[results["dataset"].isin(["books", "dvd"])])
+    arguments = ["all", "--realizations", "1", "--labels", "100", "--datasets", "books,dvd"]
+    said = run("reproduce", *arguments, "--out", out).output
+    assert "8 runs are needed, 0 are left to do" in said
+    drawn = ("fig10", "fig11", "fig12")
+    assert sorted(os.listdir(out)) == sorted(
+        ["claims.md", "results.jsonl", *(f"{f}.{kind}" for f in drawn for kind in ("png", "svg"))]
+    )
+    for figure in drawn:
+        assert_drawn(out / figure)
+        assert f"{out / figure}.png" in said
+        assert f"{out / figure}.svg" in said
+    for figure in ("fig10", "fig11"):
+        text = (out / f"{figure}.svg").read_text()
+        assert "books, 1 realisation<" in text
+        assert "dvd, 1 realisation<" in text
+        assert "kitchen" not in text
+    assert "No results yet for fig5, fig6, fig7, fig8, fig9\n" in said
+    assert (
+        f"from {len(ResultTable(out / 'results.jsonl').keys()):,} results"
+        in (out / "claims.md").read_text()
+    )
+
+
+def test_a_run_that_cannot_be_done_is_named_and_the_results_before_it_are_kept(
+    tmp_path, amazon_home
+):
     arguments = [
         "reproduce",
         "all",
@@ -95,7 +144,12 @@ def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path, amazon_home)
     )
     # Fig. 12 holds 1,000 rows back for labels, and these files have 800.
     assert result.exit_code == 2
+    assert "books has " in result.output
     assert "too few for 100 labels" in " ".join(result.output.split())
+    assert os.listdir(tmp_path / "out") == ["results.jsonl"]
+    done = ResultTable(tmp_path / "out" / "results.jsonl").frame()
+    assert set(done["method"]) == {"RED-SVM", "M-TSVM", "TOR"}
+    assert set(done["study"]) == {"sentiment"}
     result = CliRunner().invoke(app, [*arguments[:1], "claims", "--out", str(tmp_path / "out")])
     assert result.exit_code == 0, result.output
     assert (tmp_path / "out" / "claims.md").read_text().startswith("# The paper's claims")

@@ -76,7 +76,7 @@ def test_the_preconditioner_is_the_inverse_where_it_was_made():
     whole = np.eye(40) + (np.diag(D) - E @ np.linalg.solve(M, E.T)) @ K
     r -= r.mean()
     space = kernel_newton.Space(solver.data, np.arange(40))
-    made = kernel_newton.precondition(space, D, E, M)
+    made = kernel_newton.precondition(space, D, E, M, careful=False)
     q, K_q = made(r, K @ r)
     assert made.accurate
     np.testing.assert_allclose(K_q, K @ np.linalg.solve(whole, r), atol=1e-4)

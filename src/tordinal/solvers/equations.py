@@ -117,8 +117,7 @@ class Formed:
         if width == self.width and dtype == self.U.dtype:
             changed = np.flatnonzero(D != self.D)
             new = changed[~self.listed[changed]]
-            if len(self.index) + len(new) <= self.most:
-                self._mend(D, new)
+            if len(self.index) + len(new) <= self.most and self._mend(D, new):
                 return
         self._factor(D, width)
 
@@ -140,7 +139,8 @@ class Formed:
         self.index = np.empty(0, dtype=np.int64)
         self.U = self.Z = np.empty((0, len(H)), dtype=self.rows.dtype)
 
-    def _mend(self, D: Array, new: NDArray[np.int64]) -> None:
+    def _mend(self, D: Array, new: NDArray[np.int64]) -> bool:
+        """Take other curvatures into account; whether that can be done accurately."""
         if len(new):
             self.listed[new] = True
             self.index = np.concatenate([self.index, new])
@@ -152,7 +152,9 @@ class Formed:
             self.change = D[self.index] - self.D[self.index]
             small = self.change[:, None] * self.UZ
             small.flat[:: len(small) + 1] += 1.0
-            self.small = dgetrf(small.T, overwrite_a=1)[:2]
+            *self.small, singular = dgetrf(small.T, overwrite_a=1)
+            return not singular and bool(np.isfinite(self.small[0]).all())
+        return True
 
     def _solve(self, right: Array) -> Array:
         v = self.factor.solve(right)

@@ -14,6 +14,7 @@ inverse for the curvatures of an earlier step, by a factor of I + D^1/2 K D^1/2 
 ``docs/mathematics.md`` has the derivation.
 """
 
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from typing import Any
@@ -39,11 +40,13 @@ FORCING = 0.1  # the equations of a step are solved to this share of the gradien
 MAX_STEPS = 200  # Newton steps for one training
 MAX_CG = 300  # products for one step
 ROUNDING = 1e-14  # relative decrease of the objective that is noise
-DAMPING = 1e-9  # of thresholds that no row holds in place
+DAMPING = 1e-13  # of thresholds that no row holds in place
 FACTORED = 6144  # rows of a matrix that is factored whole
 LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a share of the largest
 FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that cost one more
+SAFE = 100.0  # rounding errors below which what is left of the curvature in t is not believed
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
+DOUBLE = 1e6  # curvature times kernel value from which single precision is not even tried
 LONG = 2500  # rows from which a factorisation is worth all threads
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
 HARD = 1e8  # largest cost times kernel value, from which rounding counts
@@ -78,10 +81,21 @@ class KernelNewton(Solver):
 
     def run(self, task: Task) -> Solution:
         hard = float(task.cost.max()) * float(np.max(self.data.diagonal, initial=0.0)) > HARD
-        if hard and self._root is None and len(task.y) <= SMALL:
+        if self._root is None and not (hard and self._hand_over()):
+            solution = self._descend(task, hard)
+            if solution is not None:
+                return solution
+        assert self._root is not None
+        return self._root.run(task)
+
+    def _hand_over(self) -> bool:
+        """Let Newton's method in the features of a square root of K take over, if it can."""
+        if self._root is None and self.data.n_rows <= SMALL:
             self._root = SquareRoot.of(self.data, self.problem)
-        if self._root is not None:
-            return self._root.run(task)
+        return self._root is not None
+
+    def _descend(self, task: Task, hard: bool) -> Solution | None:
+        """Minimise in a and t; None where rounding spoils that, and the problem is handed over."""
         used = np.flatnonzero(task.cost > 0)
         space = self._space(used)
         y, cost, m = task.y[used], task.cost[used], self.problem.n_thresholds
@@ -94,6 +108,8 @@ class KernelNewton(Solver):
             h, t = h - centre, t - centre
         descent = Descent(space, self.problem, y, cost, a, h, t)
         steps, violation = descent.run(task)
+        if space.careful and self._hand_over():
+            return None
         a = np.zeros(len(task.y))
         a[used] = descent.a - descent.a.mean()
         if len(used) == len(a):
@@ -103,10 +119,11 @@ class KernelNewton(Solver):
             h = self.data.combine(used, a[used])
             shift = float(h[used].mean() - descent.h.mean())
         t = np.sort(descent.t + shift)  # sorted is never worse
-        if hard:
+        carried = not (hard or space.careful)
+        if not carried:
             h = self.data.times(a)  # what was carried along is lost in rounding
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
-        if hard:
+        if not carried:
             violation = max(violation, abs(value - descent.value) / max(abs(value), TINY))
         return Solution(
             h, t, value, a, task.y, task.cost,
@@ -149,12 +166,15 @@ class Descent:
             self.value = value
             grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
             E = in_rows[:, 1:]
-            M = self.penalty + np.diag(E.sum(axis=0) + DAMPING * self.cost.sum())
+            loose = DAMPING * (float(self.cost.sum()) + float(self.penalty.max()))
+            M = self.penalty + np.diag(E.sum(axis=0) + loose)
             v, z, tau = self.space.direction(grad_a, grad_t, D, E, M, self.cost)
             slope = float(grad_a @ z + grad_t @ tau)
             left = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
             task.report(steps, left)
             if left <= task.tol or steps >= limit:
+                return steps, left
+            if self.space.careful and self.space.n <= SMALL:  # to be handed over
                 return steps, left
             if abs(slope) <= ROUNDING * value:
                 return steps, min(left, task.tol)
@@ -200,6 +220,7 @@ class Space:
         self.stretch = self.n / len(self.sample)
         self.preconditioner: Preconditioner | None = None
         self.held_against = 0
+        self.careful = False  # whether rounding has spoilt a direction
 
     def _plain_times(self, v: Array) -> Array:
         if self.matrix is None:
@@ -237,40 +258,57 @@ class Space:
         Eliminating tau = M^-1 (E'z - grad_t) leaves (I + S K) v = r with S = D - E M^-1 E',
         self-adjoint and positive in the inner product u'K v.
         """
-        if self.preconditioner is None or self.held_against * ROWS_A_CG >= self.n:
-            self.preconditioner = precondition(self, np.maximum(D, LEAST * cost), E, M)
-            self.held_against = 0
         inner = Factor(M.copy())
 
         def curve(z: Array) -> Array:  # S z
             return D * z - E @ inner.solve(E.T @ z)
 
-        times = self.preconditioner.times if self.preconditioner.whole else self.times
         r = -grad_a - E @ inner.solve(grad_t)
-        z_r = times(r)
-        v = np.zeros_like(r)
-        p, z_p = self.preconditioner(r, z_r)
-        size, start, iterations = float(z_r @ p), float(r @ z_r), 0
-        if not size > 0 and start > 0:  # rounding: the direction of steepest descent will do
-            p, z_p, size = r, z_r, start
+        while True:
+            if self.preconditioner is None or self.held_against * ROWS_A_CG >= self.n:
+                curvatures = np.maximum(D, LEAST * cost), E, M
+                self.preconditioner = precondition(self, *curvatures, careful=self.careful)
+                self.held_against = 0
+            v, sound = self._conjugate_gradients(self.preconditioner, r, curve)
+            if sound or self.careful:
+                break
+            self.careful, self.preconditioner = True, None  # rounding: again, in double precision
+        z = self.times(v)  # what was carried along is only as accurate as the preconditioner
+        return v, z, inner.solve(E.T @ z - grad_t)
+
+    def _conjugate_gradients(
+        self, preconditioner: "Preconditioner", r: Array, curve: Callable[[Array], Array]
+    ) -> tuple[Array, bool]:
+        """Solve (I + S K) v = r; v, and whether rounding has left the method sound."""
+        times = preconditioner.times if preconditioner.whole else self.times
+        z_r, v = self.times(r), np.zeros_like(r)
+        p, z_p = preconditioner(r, z_r)
+        size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
+        if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
+            p, z_p, size, sound = r, z_r, float(r @ z_r), False
         while size > 0 and iterations < MAX_CG:
             curved = curve(z_p)
             A_p, z_A_p = p + curved, z_p + times(curved)
             iterations += 1
             bend = float(z_p @ A_p)
-            if not bend > 0:  # rounding has made K indefinite along p: what there is will do
+            if not bend > 0:
+                sound = False
                 break
             step = size / bend
             v = v + step * p
             r, z_r = r - step * A_p, z_r - step * z_A_p
-            if float(r @ z_r) <= FORCING**2 * start:
+            # What is left of the decrease is at most r'K r, and about r'K q with a good q.
+            promised += step * size
+            if float(r @ z_r) <= FORCING**2 * promised:
                 break
-            q, z_q = self.preconditioner(r, z_r)
+            q, z_q = preconditioner(r, z_r)
             size, last = float(z_r @ q), size
+            if abs(size) <= FORCING**2 * promised:
+                break
+            sound = sound and size > 0
             p, z_p = q + size / last * p, z_q + size / last * z_p
         self.held_against += max(0, iterations - FREE_CG)
-        z = self.times(v)  # what was carried along is only as accurate as the preconditioner
-        return v, z, inner.solve(E.T @ z - grad_t)
+        return v, sound
 
 
 class Preconditioner:
@@ -310,7 +348,10 @@ class Preconditioner:
         self.Y, self.KY = self._without_thresholds(whole, K @ self.E.astype(dtype))
         # With a sample, the curvatures in t are those of the sample: what is left stays positive.
         M = M + np.diag(self.E.sum(axis=0) - E.sum(axis=0))
-        self.small = M - self.E.T @ self.KY[J]
+        values, vectors = np.linalg.eigh(M - self.E.T @ self.KY[J])
+        least = SAFE * float(np.finfo(dtype).eps * M.diagonal().max())
+        self.accurate = self.accurate and bool(values.min() >= least)
+        self.small_inverse = vectors / np.maximum(values, least) @ vectors.T
 
     def _factored(self, dtype: Any) -> bool:
         """Factor B; whether it could be, without raising its diagonal."""
@@ -355,13 +396,16 @@ class Preconditioner:
     def __call__(self, r: Array, z_r: Array) -> tuple[Array, Array]:
         """Apply it to r, with z_r = K r; and K times the result."""
         q, z_q = self._without_thresholds(r, z_r)
-        s = np.linalg.solve(self.small, self.E.T @ z_q[self.J])
+        s = self.small_inverse @ (self.E.T @ z_q[self.J])
         return q + self.Y @ s, z_q + self.KY @ s
 
 
-def precondition(space: Space, D: Array, E: Array, M: Array) -> Preconditioner:
+def precondition(space: Space, D: Array, E: Array, M: Array, *, careful: bool) -> Preconditioner:
     """In single precision, or in double where that is not accurate enough."""
-    single = Preconditioner(space, D, E, M)
-    if single.accurate or not single.whole:
-        return single
-    return Preconditioner(space, D, E, M, np.float64)
+    if not careful and float(D.max()) * float(space.gram.diagonal.max()) < DOUBLE:
+        single = Preconditioner(space, D, E, M)
+        if single.accurate or not single.whole:
+            return single
+    double = Preconditioner(space, D, E, M, np.float64)
+    double.accurate = double.accurate and not careful
+    return double

@@ -11,10 +11,11 @@ from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, spotrf, spotrs
 __all__ = ["Factor", "cholesky_solve", "conjugate_gradients", "square_root"]
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 JITTER = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}  # added to a diagonal of 1
 MAX_TRIES = 12  # each with a jitter ten times as large
-RANK = 1e-15  # share of the largest diagonal element, per row, that is rounding
+RANK = 1e-13  # share of the largest diagonal element that is rounding
 NOTHING = 1e-12  # elements of a matrix that is zero but for rounding
 NOT_POSITIVE = 1e-6  # share of it by which a square root may miss its matrix
 
@@ -70,20 +71,22 @@ def cholesky_solve(lower: Any, right: Array) -> Array:
     return np.asarray(solution, dtype=np.float64)
 
 
-def square_root(A: Array) -> Array | None:
+def square_root(A: Array) -> tuple[Array, Index] | None:
     """Rows L with L L' = A for a positive semi-definite matrix; None for any other.
 
-    Cholesky's method with pivoting, which ends where what is left is rounding.
+    Cholesky's method with pivoting, which ends where what is left is rounding. With L come the
+    pivots: as many of its rows as it has columns, which make a lower triangle.
     """
     top = float(np.max(A.diagonal(), initial=0.0))
     if top <= 0.0:
         nothing = float(np.abs(A).max()) <= NOTHING
-        return np.zeros((len(A), 1)) if nothing else None
-    factor, pivots, rank, _ = dpstrf(A, lower=1, tol=RANK * len(A) * top)
+        return (np.zeros((len(A), 1)), np.empty(0, dtype=np.int64)) if nothing else None
+    factor, pivots, rank, _ = dpstrf(A, lower=1, tol=RANK * top)
     lower = np.tril(factor)[:, :rank]
     rows = np.empty_like(lower, order="C")
     rows[pivots - 1] = lower
-    return rows if np.abs(rows @ rows.T - A).max() <= NOT_POSITIVE * top else None
+    near = np.abs(rows @ rows.T - A).max() <= NOT_POSITIVE * top
+    return (rows, pivots[:rank].astype(np.int64) - 1) if near else None
 
 
 def _mirror_upper(A: Array) -> None:

@@ -36,7 +36,7 @@ MAX_STEPS = 400  # Newton steps for one training
 LINE_STEPS, LINE_SHARE = 40, 0.1  # of a line search, and the share of the slope it may leave
 WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magnitude
 STEERING, MANY = 1e-6, 2**18
-DAMPING = 1e-9  # of thresholds that no row holds in place
+DAMPING = 1e-13  # of thresholds that no row holds in place
 REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
 ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
 
@@ -84,6 +84,8 @@ class Newton(Solver):
         h = self.data.dot(w)
         t = descent.thresholds()
         value = self.problem.objective(task.y, task.cost, h, float(w @ w), t)
+        lost = max(value - descent.value, 0.0)  # in rounding: h was carried along
+        violation = max(violation, lost / value if task.tells(lost, value) else 0.0)
         return Solution(
             h, t, value, a, task.y, task.cost, u, w,
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
@@ -153,16 +155,24 @@ class Descent:
         if warm is not None and warm.u is not None:
             width, cold = SWAP if np.array_equal(warm.cost, task.cost) else LEVEL, False
         steps, violation = 0, np.inf
+        best = (np.inf, self.w, self.t)
         while True:
             terms = self._relaxed(width)
             taken, left, gap = self._minimise(terms, limit - steps, task)
             steps += taken
             self.rows.sum(settle, terms, self.t)
-            before, violation = violation, left + gap
+            before, violation, broken = violation, left + gap, 0.0
             if self.order is not None:
-                violation += self.order.settle(self.t)
+                broken, slack = self.order.settle(self.t)
+                violation += broken + (slack / self.value if self.value > 0.0 else 0.0)
             task.report(steps, violation)
-            if violation <= task.tol or steps >= limit or width < NARROWEST:
+            if self.value < best[0] and broken <= task.tol:
+                best = (self.value, self.w, self.t)
+            if violation <= task.tol:
+                return steps, violation
+            if steps >= limit or width < NARROWEST:
+                if best[0] < np.inf:
+                    self.value, self.w, self.t = best
                 return steps, violation
             if violation <= SETTLED:  # the active rows are known: nothing is lost by a narrow band
                 width *= FAST_NARROWING
@@ -210,18 +220,21 @@ class Descent:
         """Newton's direction and the derivative along it."""
         v, tau = self.equations.direction(slopes)
         slope = slopes.along(v, tau)
-        if slope > 0.0:  # what was kept from earlier steps has become too inaccurate
+        if not slope <= 0.0:  # what was kept from earlier steps has become too inaccurate
             self.equations.forget()
             v, tau = self.equations.direction(slopes)
             slope = slopes.along(v, tau)
         return v, tau, slope
 
-    @staticmethod
     def _relative(
-        slopes: Slopes, terms: "Smooth | Proximal", decrement: float, gap: float
+        self, slopes: Slopes, terms: "Smooth | Proximal", decrement: float, gap: float
     ) -> tuple[float, float]:
         if slopes.value <= 0.0:
             return 0.0, 0.0
+        if not (self.rows.few_features or isinstance(terms, Smooth)):
+            # A direction by iterations may fall short of Newton's; what the slope in w adds to the
+            # duality gap is certain.
+            decrement = max(decrement, 0.5 * float(slopes.w @ slopes.w))
         if isinstance(terms, Smooth):
             return float(np.sqrt(0.5 * decrement / slopes.value)), 0.0
         return decrement / slopes.value, gap / slopes.value
@@ -232,11 +245,13 @@ class Descent:
         pulled = self.penalty @ self.t
         value += 0.5 * float(self.w @ self.w + self.t @ pulled)
         second = terms.width * self.penalty
-        second.flat[:: len(second) + 1] += held + DAMPING * self.total_cost
+        loose = DAMPING * (self.total_cost + float(second.max()))
+        second.flat[:: len(second) + 1] += held + loose
         slope_t = in_t + pulled
         if self.order is not None:
             slope_t = slope_t + self.order.slope(self.t)
             second = second + terms.width * self.order.curvature(self.t)
+        self.value = value
         slopes = Slopes(value, self.w + sums[:, 0], slope_t, sums[:, 1:], second, terms.width)
         return slopes, Left(gap, moved)
 
@@ -305,10 +320,11 @@ class Order:
         apart = (np.eye(len(t))[:-1] - np.eye(len(t))[1:])[self._pull(t) > 0]
         return self.stiffness * apart.T @ apart
 
-    def settle(self, t: Array) -> float:
-        """Move the multipliers; by how much the order is broken, in units of the margin."""
+    def settle(self, t: Array) -> tuple[float, float]:
+        """Move the multipliers; by how much the order is broken, and their part of the gap."""
         self.multipliers = self._pull(t)
-        return float(np.max(t[:-1] - t[1:], initial=0.0))
+        broken = float(np.max(t[:-1] - t[1:], initial=0.0))
+        return broken, float(self.multipliers @ np.maximum(t[1:] - t[:-1], 0.0))
 
     @staticmethod
     def kept(t: Array) -> Array:

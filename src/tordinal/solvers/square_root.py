@@ -9,6 +9,8 @@ from dataclasses import replace
 from typing import Self
 
 import numpy as np
+from numpy.typing import NDArray
+from scipy.linalg.blas import dtrsv
 
 from tordinal.engines.gram import Gram
 from tordinal.engines.rows import Rows
@@ -18,6 +20,12 @@ from tordinal.solvers.newton import Newton
 from tordinal.solvers.solver import Solution, Task
 
 __all__ = ["SquareRoot"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+EPSILON = np.finfo(np.float64).eps
+ROUNDING = 1e-8  # of projections, in units of the margin
 
 NEGLIGIBLE = 1e-10  # share of the largest eigenvalue below which a direction is not told from none
 
@@ -33,10 +41,12 @@ class SquareRoot:
         What is solved, scaled as the kernel is.
     L : ndarray of shape (n_rows, rank)
         A square root of the centred kernel matrix.
+    pivots : ndarray of shape (rank,)
+        Rows of it that make a lower triangle.
     """
 
-    def __init__(self, gram: Gram, problem: Problem, L: np.ndarray):
-        self.gram, self.problem, self.L = gram, problem, L
+    def __init__(self, gram: Gram, problem: Problem, L: Array, pivots: Index):
+        self.gram, self.problem, self.L, self.pivots = gram, problem, L, pivots
         self.newton = Newton(Rows(L), problem)
         normal = L.T @ L
         normal.flat[:: len(normal) + 1] += NEGLIGIBLE * float(np.trace(normal))
@@ -47,23 +57,42 @@ class SquareRoot:
         """The square root, if kernel values are those of a feature space."""
         K = np.asarray(gram.block(slice(None), slice(None)), dtype=np.float64)
         mean = K.mean(axis=0)
-        L = square_root(K - mean - mean[:, None] + mean.mean())
-        return None if L is None else cls(gram, problem, L)
+        root = square_root(K - mean - mean[:, None] + mean.mean())
+        return None if root is None else cls(gram, problem, *root)
 
     def run(self, task: Task) -> Solution:
         """Solve a task in the features, where projections are centred, and bring it back."""
         if task.warm is not None:
             warm, centre = task.warm, float(task.warm.h.mean())
-            warm = replace(
-                warm, h=warm.h - centre, thresholds=warm.thresholds - centre,
-                coef=self.L.T @ warm.coefficients,
-            )  # fmt: skip
+            coef = self.L.T @ warm.coefficients
+            t = warm.thresholds - centre
+            warm = replace(warm, h=self.L @ coef, thresholds=t, coef=coef)
             task = replace(task, warm=warm)
         solution = self.newton.run(task)
-        # At the optimum w = L'a. Before, the nearest a that makes it so: it gives the same h.
-        a = solution.coefficients - solution.coefficients.mean()
-        a = a + self.L @ self._normal.solve(solution.coef - self.L.T @ a)
+        a = self._weights(solution)
         h = self.gram.times(a)
         t = solution.thresholds + float(h.mean())
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
-        return replace(solution, h=h, thresholds=t, objective=value, coefficients=a, coef=None)
+        lost = max(value - solution.objective, 0.0)  # in rounding, with a huge cost
+        violation = max(solution.violation, lost / value if task.tells(lost, value) else 0.0)
+        return replace(
+            solution, h=h, thresholds=t, objective=value, coefficients=a, coef=None,
+            violation=violation, converged=bool(violation <= task.tol),
+        )  # fmt: skip
+
+    def _weights(self, solution: Solution) -> Array:
+        """Weights of the rows that sum to zero and make w = L'a.
+
+        At the optimum those of the dual do; before, they are mended as little as possible. Where
+        they are so large that K a would be lost in rounding, those of the pivots serve.
+        """
+        w, a = solution.coef, solution.coefficients - solution.coefficients.mean()
+        assert w is not None
+        if EPSILON * float(np.abs(a).sum()) * float(np.max(self.gram.diagonal)) <= ROUNDING:
+            return a + self.L @ self._normal.solve(w - self.L.T @ a)
+        a = np.zeros_like(a)
+        if len(self.pivots):
+            for _ in range(2):  # the second time for what rounding has left
+                left = w - self.L.T @ (a - a.mean())
+                a[self.pivots] += dtrsv(self.L[self.pivots].T, left, lower=0)
+        return a - a.mean()

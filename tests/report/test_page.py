@@ -8,6 +8,8 @@ import numpy as np
 import pytest
 
 from tordinal.datasets import make_reviews
+from tordinal.datasets._reviews import OPINIONS
+from tordinal.report import page as page_module
 from tordinal.report import render_report
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.files import Table
@@ -43,9 +45,13 @@ def make_rating(method="tor", **options):
 
 
 @pytest.fixture(scope="module")
-def page():
-    rating, table = make_rating()
-    rating.confidence  # noqa: B018
+def rated():
+    return make_rating()
+
+
+@pytest.fixture(scope="module")
+def page(rated):
+    rating, table = rated
     return render_report(rating, table, "in<script>.csv", "out.csv")
 
 
@@ -104,15 +110,71 @@ def test_a_supervised_model_has_no_swaps_to_show():
     assert page.count("<svg") == 4
 
 
-def test_suggested_rows_are_unrated_and_among_the_least_certain():
-    from tordinal.report.page import _worth_labelling
-
-    rating, _ = make_rating()
-    rows = _worth_labelling(rating)
+def test_suggested_rows_are_unrated_and_among_the_least_certain(rated):
+    rating, _ = rated
+    rows = page_module._worth_labelling(rating)
     assert len(rows) == len(set(rows)) == 10
     assert not rating.given[rows].any()
     unrated = np.sort(rating.confidence[~rating.given])
     assert rating.confidence[rows[0]] == unrated[0]
+
+
+def test_the_page_says_how_many_rows_of_how_many_and_their_errors(rated, page):
+    rating, _ = rated
+    wrong, off = rating.errors["this model"]
+    assert "<h1>80 rows rated from 40 given ratings</h1>" in page
+    assert f"<b>{100 * (1 - wrong):.0f} %</b> rated exactly right" in page
+    assert f"<b>{off:.2f}</b> steps off on average" in page
+    given = rating.target.rank[rating.given]
+    off_by_guess = [np.mean(np.abs(given - k)) for k in range(3)]
+    wrong_by_guess = np.mean(given != np.argmin(off_by_guess))
+    assert page_module._guess(rating) == (wrong_by_guess, min(off_by_guess))
+    assert f'always the same guess</td><td class="n">{100 * wrong_by_guess:.1f} %</td>' in page
+    moved = np.sum(rating.transducer.initial_labels_ != rating.transducer.transduction_)
+    assert f"Algorithm 1 moved {moved} rows" in page
+
+
+def test_examples_are_the_predicted_rows_that_the_model_is_surest_of(rated):
+    rating, _ = rated
+    for k in range(3):
+        rows = page_module._typical(rating, k)
+        predicted = np.flatnonzero((rating.rank == k) & ~rating.given)
+        assert len(rows) == min(page_module.EXAMPLES, len(predicted)) > 0
+        assert set(rows) <= set(predicted)
+        others = np.setdiff1d(predicted, rows)
+        assert rating.confidence[rows].min() >= rating.confidence[others].max(initial=0.0)
+
+
+def test_texts_are_shown_first_and_cut_where_they_are_long(rated, page):
+    rating, table = rated
+    columns = page_module._shown_columns(rating)
+    assert columns == ["<i>review</i>", "n", "<script>ran</script>"]
+    row = page_module._row(rating, table, columns, len(HOSTILE) - 1, CLASSES)
+    assert row["number"] == len(HOSTILE)
+    assert row["cells"][0] == ("wonderful " * 100)[: page_module.LONGEST] + "…"
+    assert row["cells"][1:] == [str((len(HOSTILE) - 1) % 11), "a"]
+    assert row["class"] == CLASSES[row["k"]] == rating.labels[len(HOSTILE) - 1]
+    assert "wonderful " * 30 not in page
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+def test_words_push_the_rating_the_way_they_are_meant(kernel):
+    texts, stars = make_reviews(600, random_state=1)
+    cells = [str(s) if i % 2 else "" for i, s in enumerate(stars)]
+    columns = {"review": texts}
+    settings = Settings("redsvm", kernel=kernel)
+    rating = rate(columns, read_target("t", cells, None), TableEncoder(), settings, lambda *_: None)
+    table = Table(["review", "t"], [texts, cells], "csv")
+    h = rating.leader.predict_projection(rating.X)
+    words, weight, what = page_module._influences(rating, table, h)
+    assert what == "words"
+    assert len(words) == len(weight) <= 60
+    assert (np.diff(weight) <= 0).all()
+    low, high = (set(" ".join(OPINIONS[k : k + 2]).split()) for k in (0, 3))
+    assert len(high.intersection(words[:10])) >= 8
+    assert len(low.intersection(words[-10:])) >= 8
+    assert not low.intersection(words[:10])
+    assert not high.intersection(words[-10:])
 
 
 def find_chromium():

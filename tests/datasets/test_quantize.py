@@ -5,26 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.datasets import make_ordinal_clusters, quantize
-
-
-def test_algorithm_3_has_the_papers_densities():
-    X, y = make_ordinal_clusters(1000, p=0.3, random_state=0)
-    assert X.shape == (1000, 14000)
-    np.testing.assert_allclose(np.sqrt(X.multiply(X).sum(axis=1)), 1.0)
-    dense = X.toarray() != 0
-    for rank in range(1, 6):
-        own = slice(2000 * (rank - 1), 2000 * (rank + 2))
-        rows = dense[y == rank]
-        inside, total = rows[:, own].mean(), rows.sum() / len(rows)
-        assert inside == pytest.approx(0.01, rel=0.05)
-        assert (total - 6000 * inside) / 8000 == pytest.approx(0.003, rel=0.08)
-
-
-def test_the_seed_decides():
-    a, b = make_ordinal_clusters(50, random_state=1), make_ordinal_clusters(50, random_state=1)
-    assert (a[0] != b[0]).nnz == 0
-    np.testing.assert_array_equal(a[1], b[1])
+from tordinal.datasets import quantize
 
 
 @given(st.lists(st.integers(0, 30), min_size=10, max_size=200).filter(lambda v: len(set(v)) >= 5))
@@ -60,8 +41,26 @@ def test_quantize_is_even_where_it_can_be():
         quantize([1, 2, 3], 2.0)
 
 
-def test_dense_clusters_and_the_limits_of_p():
-    X, _ = make_ordinal_clusters(2, p=100, random_state=0)
-    assert X.nnz > 2 * 7000
-    with pytest.raises(ValueError, match=r"p=200 in 0 \.\. 100"):
-        make_ordinal_clusters(2, p=200)
+def test_sizes_are_those_of_the_ranks():
+    values = np.random.default_rng(1).integers(0, 20, size=300)
+    ranks, sizes = quantize(values, 4, return_sizes=True)
+    np.testing.assert_array_equal(ranks, quantize(values, 4))
+    np.testing.assert_array_equal(sizes, [np.sum(ranks == k) for k in (1, 2, 3, 4)])
+
+
+def test_the_order_of_the_rows_and_an_increasing_change_of_scale_do_not_matter():
+    values = np.random.default_rng(2).normal(size=101)
+    ranks = quantize(values, 5)
+    np.testing.assert_array_equal(quantize(values[::-1], 5), ranks[::-1])
+    np.testing.assert_array_equal(quantize(np.exp(values), 5), ranks)
+
+
+@pytest.mark.parametrize("n_ranks", [-1, 0, 1])
+def test_fewer_than_two_ranks_are_refused(n_ranks):
+    with pytest.raises(ValueError, match=f"n_ranks={n_ranks} must be at least 2 and at most 3"):
+        quantize([1, 2, 3], n_ranks)
+
+
+def test_a_table_is_no_list_of_numbers():
+    with pytest.raises(ValueError, match="list of finite numbers"):
+        quantize([[1, 2], [3, 4]], 2)

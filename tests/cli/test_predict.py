@@ -1,0 +1,180 @@
+"""``tordinal predict`` and ``inspect`` through the real command."""
+
+import csv
+import io
+import os
+
+import pandas as pd
+import pytest
+from commands import FAST, STARS, TEXTS, command, frame, run
+
+from tordinal.datasets import make_reviews
+
+
+@pytest.fixture(scope="module")
+def model(tmp_path_factory):
+    """A saved model that rates by the reviews alone."""
+    folder = tmp_path_factory.mktemp("model")
+    frame()[["review", "stars"]].to_csv(folder / "in.csv", index=False)
+    run(
+        "label", folder / "in.csv", "--target", "stars", "-o", folder / "out.csv",
+        "--model", folder / "m.skops", *FAST,
+    )  # fmt: skip
+    return folder / "m.skops"
+
+
+@pytest.mark.parametrize("method", ["tor", "redsvm"])
+def test_predict_gives_new_rows_what_the_model_in_memory_gives(reviews, tmp_path, method):
+    from tordinal.tables.models import load_model
+
+    run(
+        "label",
+        reviews,
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "o.csv",
+        "--model",
+        tmp_path / "m.skops",
+        "--method",
+        method,
+    )
+    texts, stars = make_reviews(40, random_state=9)
+    new = pd.DataFrame({"review": texts, "price": 0.1, "shop": "south", "stars": stars})
+    new.to_csv(tmp_path / "new.csv", index=False)
+    said = run(
+        "predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "rated.csv"
+    ).output
+    assert "On the 40 rows that have a rating" in said
+    rated = pd.read_csv(tmp_path / "rated.csv", dtype=str)
+    columns = {name: new[name].astype(str).tolist() for name in new}
+    assert (
+        rated["stars_predicted"].tolist() == load_model(str(tmp_path / "m.skops")).rate(columns)[0]
+    )
+    assert (rated["stars_source"] == "predicted").all()
+
+
+def test_inspect_shows_what_a_model_is(reviews, tmp_path):
+    run(
+        "label",
+        reviews,
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "o.csv",
+        "--model",
+        tmp_path / "m.skops",
+        *FAST,
+    )
+    said = run("inspect", tmp_path / "m.skops", env={"COLUMNS": "200"}).output
+    for expected in (
+        "1 < 2 < 3 < 4 < 5",
+        "thresholds",
+        "TOR",
+        "150 rows, 50 rated",
+        "% wrong",
+        "numba",
+        "review",
+    ):
+        assert expected in said
+
+
+def test_predict_knows_ratings_however_they_are_spelled(reviews, tmp_path):
+    run(
+        "label",
+        reviews,
+        "--target",
+        "stars",
+        "-o",
+        tmp_path / "o.csv",
+        "--model",
+        tmp_path / "m.skops",
+        *FAST,
+    )
+    new = frame().assign(stars=STARS.astype(float))
+    new.to_csv(tmp_path / "new.csv", index=False)
+    said = run(
+        "predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv"
+    ).output
+    assert "On the 150 rows that have a rating" in said
+
+
+def test_every_row_is_predicted_and_what_was_there_is_unchanged(model, tmp_path):
+    new = frame()[["id", "review", "stars"]]
+    new.to_csv(tmp_path / "new.csv", index=False)
+    said = run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "r.csv").output
+    assert "Rated 150 rows in" in said
+    assert str(tmp_path / "r.csv") in said
+    assert "On the 50 rows that have a rating" in said
+    before, after = ((tmp_path / name).read_text().splitlines() for name in ("new.csv", "r.csv"))
+    assert all(b.startswith(a + ",") for a, b in zip(before, after, strict=True))
+    rated = pd.read_csv(tmp_path / "r.csv")
+    assert list(rated.columns[3:]) == ["stars_predicted", "stars_confidence", "stars_source"]
+    assert rated["stars_predicted"].isin([1, 2, 3, 4, 5]).all()
+    assert rated["stars_confidence"].between(0.2, 1).all()
+
+
+def test_the_errors_shown_are_those_of_the_rated_rows(model, tmp_path):
+    rated = tmp_path / "r.csv"
+    pd.DataFrame({"review": TEXTS}).to_csv(tmp_path / "new.csv", index=False)
+    assert (
+        "that have a rating" not in run("predict", model, tmp_path / "new.csv", "-o", rated).output
+    )
+    found = pd.read_csv(rated)["stars_predicted"]
+    # The first ten as they will be predicted, ten one step off, and some that count for nothing.
+    stars = [str(s) for s in found[:10]] + [str(s + 1 if s < 5 else 4) for s in found[10:20]]
+    stars += ["", "N/A", "excellent", "9"] + [""] * 126
+    pd.DataFrame({"review": TEXTS, "stars": stars}).to_csv(tmp_path / "new.csv", index=False)
+    said = " ".join(run("predict", model, tmp_path / "new.csv", "-o", rated).output.split())
+    assert "On the 20 rows that have a rating: 50 % wrong, 0.50 steps off on average." in said
+
+
+def test_predict_reads_and_writes_standard_streams_and_can_be_quiet(model):
+    rows = frame()[["review"]].to_csv(index=False).encode()
+    done = command("predict", model, "-", "-o", "-", "--quiet", input=rows)
+    assert (done.returncode, done.stderr) == (0, b"")
+    rated = list(csv.DictReader(io.StringIO(done.stdout.decode())))
+    assert [row["review"] for row in rated] == TEXTS
+    assert {row["stars_source"] for row in rated} == {"predicted"}
+
+
+def test_predict_changes_the_format_and_knows_the_encoding(model, tmp_path):
+    (tmp_path / "new.csv").write_bytes("review\ncafé awful\nexcellent café\n".encode("latin-1"))
+    arguments = ["predict", model, tmp_path / "new.csv", "-o", tmp_path / "r.jsonl"]
+    assert "is not UTF-8" in run(*arguments, code=2).output
+    run(*arguments, "--encoding", "latin-1")
+    rated = pd.read_json(tmp_path / "r.jsonl", lines=True)
+    assert rated["review"].tolist() == ["café awful", "excellent café"]
+    assert rated["stars_predicted"].is_monotonic_increasing
+
+
+def test_bad_input_is_refused_and_nothing_is_written(model, tmp_path):
+    (tmp_path / "new.csv").write_text("review\nawful\n")
+    (tmp_path / "other.csv").write_text("text\nawful\n")
+    (tmp_path / "taken.csv").write_text("review,stars_source\nawful,x\n")
+    (tmp_path / "no.skops").write_text("not a model")
+    (tmp_path / "out.csv").write_text("before")
+    copy = tmp_path / "model.csv"  # a model may have any name
+    copy.write_bytes(model.read_bytes())
+    listing = sorted(os.listdir(tmp_path))
+    new, out = tmp_path / "new.csv", tmp_path / "out.csv"
+    for message, arguments in {
+        "no column 'review'": [copy, tmp_path / "other.csv", "-o", out],
+        "has a column 'stars_source' already": [copy, tmp_path / "taken.csv", "-o", out],
+        "no.skops is not a tordinal model": [tmp_path / "no.skops", new, "-o", out],
+        "absent.skops: cannot be read": [tmp_path / "absent.skops", new, "-o", out],
+        "is the same file as MODEL": [copy, new, "-o", copy],
+        "is the same file as FILE": [copy, new, "-o", new],
+        "cannot tell the format": [copy, new, "-o", tmp_path / "out.xlsx"],
+    }.items():
+        said = " ".join(run("predict", *arguments, code=2).output.split())
+        assert message in said, (message, said)
+        assert out.read_text() == "before"
+        assert copy.read_bytes() == model.read_bytes()
+        assert sorted(os.listdir(tmp_path)) == listing
+
+
+def test_inspect_refuses_what_is_no_model(tmp_path):
+    (tmp_path / "no.skops").write_text("not a model")
+    said = " ".join(run("inspect", tmp_path / "no.skops", code=2).output.split())
+    assert "no.skops is not a tordinal model" in said

@@ -1,0 +1,199 @@
+import contextlib
+import re
+import signal
+import threading
+from types import SimpleNamespace
+
+import pytest
+import typer
+
+from tordinal.cli import session
+from tordinal.cli.main import app
+from tordinal.cli.session import Teller, console_for, finishing, grid, in_options, refusing
+
+
+@contextlib.contextmanager
+def refused():
+    """What is inside must end with exit status 2."""
+    with pytest.raises(typer.Exit) as left:
+        yield
+    assert left.value.exit_code == 2
+
+
+class Clock:
+    """A clock that the test moves, in place of the module's."""
+
+    def __init__(self, monkeypatch):
+        self.now = 0.0
+        monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: self.now))
+
+
+@pytest.mark.parametrize("name", ["target", "order", "text", "columns", "drop", "encoding"])
+def test_parameters_are_named_as_options_that_there_are(name):
+    assert in_options(f"`{name}` x: bad; see `{name}`") == f"--{name} x: bad; see --{name}"
+    label = typer.main.get_command(app).commands["label"]
+    assert f"--{name}" in {option for parameter in label.params for option in parameter.opts}
+
+
+def test_other_text_in_backticks_stays():
+    for text in ("run `tordinal label`", "`targets` x", "target x", "`C`"):
+        assert in_options(text) == text
+
+
+@pytest.mark.parametrize(
+    ("error", "said"),
+    [
+        (ValueError("`target` t: every cell is empty"), "Error: --target t: every cell is empty\n"),
+        (OSError("x.csv: no such file"), "Error: x.csv: no such file\n"),
+        (ValueError("a\x1b[2Jb \u202e [bold]c"), "Error: a␛[2Jb [U+202E] [bold]c\n"),
+        (ValueError("long " * 60), "Error: " + "long " * 60 + "\n"),
+        (
+            MemoryError("8 GiB"),
+            "Error: out of memory (8 GiB); use fewer rows, or --method redsvm\n",
+        ),
+        (KeyboardInterrupt(), "Error: interrupted; nothing was written\n"),
+    ],
+)
+def test_bad_input_becomes_one_line_on_standard_error(error, said, capsys):
+    with refused(), refusing():
+        raise error
+    assert capsys.readouterr() == ("", said)
+
+
+def test_what_an_interrupt_leaves_may_be_said_otherwise(capsys):
+    with refused(), refusing("stopped; what was done is kept"):
+        raise KeyboardInterrupt
+    assert capsys.readouterr().err == "Error: stopped; what was done is kept\n"
+
+
+def test_mistakes_of_the_program_are_not_refusals():
+    with pytest.raises(ZeroDivisionError), refusing():
+        raise ZeroDivisionError
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
+def test_signals_are_interrupts_until_the_results_are_put_in_place(number, capsys):
+    before = signal.getsignal(number)
+    with refused(), refusing():
+        signal.raise_signal(number)
+    assert "interrupted" in capsys.readouterr().err
+    assert signal.getsignal(number) is before
+    with refusing():
+        finishing()
+        signal.raise_signal(number)  # too late, and so without effect
+    assert capsys.readouterr().err == ""
+    assert signal.getsignal(number) is before
+
+
+def test_outside_the_main_thread_no_signal_is_touched():
+    before = [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)]
+    left = []
+
+    def work():
+        try:
+            with refusing():
+                finishing()
+                raise ValueError("bad")
+        except typer.Exit as error:
+            left.append(error.exit_code)
+
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+    assert left == [2]
+    assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
+
+
+def test_an_interrupt_that_was_swallowed_is_raised_by_the_next_progress():
+    reached = []
+    with refused(), refusing(), Teller(quiet=True) as teller:
+        with contextlib.suppress(KeyboardInterrupt):  # as compiled code may
+            signal.raise_signal(signal.SIGINT)
+        reached.append("went on")
+        teller("fitting", 0, 1)
+        reached.append("told")
+    assert reached == ["went on"]
+    with refusing(), Teller(quiet=True) as teller:  # the next command starts afresh
+        teller("fitting", 0, 1)
+        reached.append("told")
+    assert reached == ["went on", "told"]
+
+
+def test_where_nothing_can_be_redrawn_a_line_is_written_for_a_new_name(capsys):
+    with Teller(quiet=False) as teller:
+        for done in range(3):
+            teller("reading", done, 2)
+        teller("[b]fitting", 0, 1)
+        teller("reading", 0, 1)
+    assert capsys.readouterr() == ("", "reading ...\n[b]fitting ...\nreading ...\n")
+
+
+def test_details_are_said_now_and_then_with_the_time_left(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with Teller(quiet=False) as teller:
+        for seconds, done, detail in (
+            (0, 0, "a"),
+            (10, 1, "b"),  # too soon
+            (session.SAID_EVERY, 2, "c"),
+            (2 * session.SAID_EVERY - 1, 3, "d"),  # too soon
+            (600, 4, "e"),
+            (700, 1_000, "f"),
+        ):
+            clock.now = seconds
+            teller("running", done, 1_000, detail)
+    assert capsys.readouterr().err.splitlines() == [
+        "running ...",
+        "0/1,000 running a",
+        "2/1,000 running c, about 166 min left",
+        "4/1,000 running e, about 2490 min left",
+        "1,000/1,000 running f",
+    ]
+
+
+def test_without_details_nothing_but_the_name_is_said(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with Teller(quiet=False) as teller:
+        for done in range(5):
+            clock.now = 1000.0 * done
+            teller("fitting", done, 5)
+    assert capsys.readouterr().err == "fitting ...\n"
+
+
+def test_quiet_says_nothing(capsys, monkeypatch):
+    clock = Clock(monkeypatch)
+    with Teller(quiet=True) as teller:
+        for done in range(5):
+            clock.now = 1000.0 * done
+            teller("running", done, 5, "a detail")
+    console_for("out.csv", quiet=True).print("said")
+    assert capsys.readouterr() == ("", "")
+
+
+def test_on_a_terminal_progress_is_drawn_and_then_wiped_away(capsys, monkeypatch):
+    for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("COLUMNS", "100")):
+        monkeypatch.setenv(name, value)
+    with Teller(quiet=False) as teller:
+        teller("running", 3, 7, "books")
+    drawn = capsys.readouterr().err
+    assert "running ..." not in drawn  # lines are for where nothing can be redrawn
+    plain = re.sub(r"\x1b\[[?\d;]*[A-Za-z]", "", drawn)
+    assert "running books" in plain
+    assert "3/7" in plain
+    assert drawn.rindex("\x1b[2K") > drawn.rindex("books")
+
+
+def test_a_command_talks_on_standard_error_where_the_table_goes_to_standard_output(capsys):
+    console_for("out.csv", quiet=False).print("beside the table")
+    assert capsys.readouterr() == ("beside the table\n", "")
+    console_for("-", quiet=False).print("apart from the table")
+    assert capsys.readouterr() == ("", "apart from the table\n")
+
+
+def test_a_grid_has_its_title_and_columns(capsys):
+    table = grid("rating", "given", title="Ratings")
+    table.add_row("low", "3")
+    console_for("out.csv", quiet=False).print(table)
+    said = capsys.readouterr().out
+    assert said.splitlines()[0].strip() == "Ratings"
+    assert re.search(r"rating\s+.\s+given", said)
+    assert re.search(r"low\s+.\s+3", said)

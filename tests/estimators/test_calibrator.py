@@ -1,0 +1,30 @@
+import numpy as np
+from problems import hide, ordinal_problem
+
+from tordinal import REDSVM, TOR
+from tordinal.estimators import _calibrator
+
+
+def test_only_some_of_many_rows_take_part(monkeypatch):
+    monkeypatch.setattr(_calibrator, "MOST_LABELED", 30)
+    monkeypatch.setattr(_calibrator, "MOST_UNLABELED", 10)
+    X, y = ordinal_problem(200, 3)
+    model = TOR().fit(X, hide(y, 80))
+    rows = model.evidence().rows
+    assert len(rows) <= 30
+    assert len(rows) >= 25
+    np.testing.assert_allclose(model.predict_proba(X).sum(axis=1), 1.0)
+
+
+def test_rows_without_weight_are_no_evidence():
+    X, y = ordinal_problem(80, 3)
+    weight = (np.arange(80) % 2).astype(float)
+    rows = REDSVM().fit(X, y, sample_weight=weight).evidence().rows
+    assert (weight[rows] > 0).all()
+
+
+def test_too_few_labels_are_said_to_be():
+    X, y = ordinal_problem(40, 4)
+    evidence = TOR().fit(X, hide(y, 4)).evidence()
+    assert evidence.errors == {}
+    assert evidence.verdict == "too few ratings for an estimate of the error"

@@ -1,0 +1,211 @@
+"""Problems that used to run for ever, or to end with a wrong answer and no word about it."""
+
+import warnings
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from problems import hide, ordinal_problem
+from sklearn.exceptions import ConvergenceWarning
+
+from tordinal import MTSVM, REDSVM, SVOR, TOR, TORCV
+from tordinal.datasets import make_reviews
+from tordinal.losses import Hinge
+from tordinal.text import ReviewVectorizer
+
+
+def ends(model, X, y):
+    """Fit, whatever warning there is; the objective is a number and so are the thresholds."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        model.fit(X, y)
+    assert np.isfinite(model.objective_)
+    assert np.isfinite(model.thresholds_).all()
+    return model
+
+
+@pytest.mark.parametrize("loss", ["hinge", "laplacian"])
+def test_many_sparse_rows_with_a_large_cost(loss):
+    texts, stars = make_reviews(1500, random_state=0)
+    X = ReviewVectorizer().fit_transform(texts)
+    model = ends(REDSVM(C=1000, loss=loss), X, stars)
+    # The optimum cannot be above the objective of a model that was fitted with another cost.
+    other = REDSVM(C=100, loss=loss).fit(X, stars)
+    distances = np.abs(1 - np.where(stars[:, None] > np.arange(1, 5), 1, -1) * _margins(other, X))
+    if loss == "hinge":
+        inside = np.where(stars[:, None] > np.arange(1, 5), 1, -1) * _margins(other, X) < 1
+        distances = distances * inside
+    t = other.thresholds_
+    value = 0.5 * other.coef_ @ other.coef_ + 0.5 * np.sum((t - t.mean()) ** 2)
+    assert model.objective_ <= (value + 1000 * distances.sum()) * (1 + 1e-3)
+
+
+def _margins(model, X):
+    return model.predict_projection(X)[:, None] - model.thresholds_
+
+
+def test_unscaled_features():
+    X, y = ordinal_problem(20, 3, n_features=2)
+    plain = ends(REDSVM(), X * 1e10, y)
+    # With features of any scale the penalty on w vanishes; only that on the thresholds is left.
+    larger = ends(REDSVM(), X * 1e12, y)
+    assert larger.objective_ <= plain.objective_ * (1 + 1e-3)
+    rng = np.random.default_rng(0)
+    milliseconds = 1.6e12 + 1e10 * rng.random(60)
+    X, y = ordinal_problem(60, 3, n_features=2)
+    with_time = ends(REDSVM(), np.column_stack([X, milliseconds]), y)
+    assert np.mean(with_time.predict(np.column_stack([X, milliseconds])) == y) > 0.5
+
+
+@pytest.mark.parametrize("constraints", ["implicit", "explicit"])
+def test_svor_with_a_large_cost_and_many_classes(constraints):
+    X, y = ordinal_problem(1500, 5, n_features=3, noise=0.3)
+    ends(SVOR(C=1000, constraints=constraints), X, y)
+    rng = np.random.default_rng(0)
+    model = ends(SVOR(constraints=constraints), rng.normal(size=(60, 3)), np.arange(60) % 50)
+    assert (np.diff(model.thresholds_) >= 0).all()
+
+
+@pytest.mark.parametrize("C", [1e4, 1e6])
+def test_the_laplacian_loss_with_a_large_cost(C):
+    X, y = ordinal_problem(200, 4)
+    hidden = hide(y, 40)
+    tor = ends(TOR(loss="laplacian", kernel="rbf", C=C), X, hidden)
+    weight = np.where(hidden < 0, tor.history_[-1]["C2"] / C, 1.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        cold = REDSVM(loss="laplacian", kernel="rbf", C=C).fit(
+            X, tor.transduction_, sample_weight=weight
+        )
+    assert tor.objective_ == pytest.approx(cold.objective_, rel=1e-2)
+
+
+@pytest.mark.parametrize("change", [{"C2_factor": 1 + 1e-9}, {"C2_factor": 1.0001}])
+def test_a_schedule_without_end_is_refused(change):
+    X, y = ordinal_problem(30, 3)
+    with pytest.raises(ValueError, match=r"values of C2.*larger factor"):
+        TOR(**change).fit(X, hide(y, 10))
+
+
+def test_the_smallest_start_there_is():
+    X, y = ordinal_problem(30, 3)
+    model = TOR(C2_start=5e-324).fit(X, hide(y, 10))
+    assert model.history_[1]["C2"] == 5e-324
+
+
+@pytest.mark.parametrize("factor", [1e-8, 1e7, 1e8])
+@pytest.mark.parametrize("loss", ["square", "squared_hinge", "logistic"])
+def test_smooth_losses_at_any_scale(loss, factor):
+    """The problem is the same when features grow and C shrinks by the square, but for theta."""
+    X, y = ordinal_problem(80, 2)
+    plain = REDSVM(loss=loss, C=1.0).fit(X, y)
+    scaled = REDSVM(loss=loss, C=1.0 / factor**2).fit(X * factor, y)
+    assert scaled.objective_ * factor**2 == pytest.approx(plain.objective_, rel=1e-6)
+    np.testing.assert_array_equal(scaled.predict(X * factor), plain.predict(X))
+
+
+def test_the_square_loss_by_its_closed_form():
+    X, y = ordinal_problem(80, 2)
+    X = 1e8 * (X - X.mean(axis=0))
+    model = REDSVM(loss="square").fit(X, y)
+    s = np.where(y > 0, 1.0, -1.0)
+    A = np.column_stack([X, np.ones(80)])
+    w = np.linalg.lstsq(A, s, rcond=None)[0]  # the penalty on w is nothing at this scale
+    assert model.objective_ == pytest.approx(float(np.sum((A @ w - s) ** 2)), rel=1e-6)
+
+
+def test_kernel_values_beyond_single_precision():
+    X, y = ordinal_problem(1100, 3, n_features=2)
+    for model, rows in (
+        (REDSVM(kernel="poly", gamma=1, C=1e-48), X * 1e8),
+        (REDSVM(kernel="poly", gamma=1, loss="square"), X * 1e8),
+        (SVOR(), X * 1e20),
+    ):
+        ends(model, rows, y)
+        assert np.mean(model.predict(rows) == y) > 0.4
+
+
+def test_a_box_with_its_kink_elsewhere():
+    class Far:
+        box = (0.0, 1.0)
+
+        def value(self, g):
+            return np.maximum(0, 3 - g)
+
+        def slope(self, g):
+            return np.where(g < 3, -1.0, 0.0)
+
+    X, y = ordinal_problem(40, 3)
+    model = REDSVM(loss=Far(), kernel="rbf").fit(X, y)
+    g = np.where(y[:, None] > np.arange(2), 1, -1) * _margins(model, X)
+    t, K = model.thresholds_, np.exp(-_gamma(X) * ((X[:, None] - X) ** 2).sum(axis=2))
+    a = np.zeros(40)
+    a[model.support_] = model.dual_coef_
+    value = 0.5 * a @ K @ a + 0.5 * np.sum((t - t.mean()) ** 2) + Far().value(g).sum()
+    assert model.objective_ == pytest.approx(value, rel=1e-6)
+    assert model.objective_ > 2 * REDSVM(loss=Hinge(), kernel="rbf").fit(X, y).objective_
+
+
+def _gamma(X):
+    return 1 / (X.shape[1] * X.var())
+
+
+def test_a_search_scores_the_kernel_that_it_fits():
+    """Candidates were scored with the gamma of all rows and fitted with that of the labelled."""
+    X, y = ordinal_problem(120, 3)
+    X[40:] *= 5.0  # the rows without labels spread wider
+    labels = np.where(np.arange(120) < 40, y, -1)
+    search = TORCV(kernel="rbf", C=[1.0], transduce=False, committee=1).fit(X, labels)
+    assert search.best_estimator_.gamma == pytest.approx(_gamma(X))
+
+
+@pytest.mark.parametrize("n_jobs", [1, 2])
+def test_a_search_with_little_memory_in_threads(n_jobs):
+    """A partial kernel matrix was shared between threads, which overwrote each other's rows."""
+    X, y = ordinal_problem(150, 3)
+    labels = hide(y, 40)
+    plain = TORCV(kernel="rbf", C=[0.1, 1.0, 10.0]).fit(X, labels)
+    small = TORCV(kernel="rbf", C=[0.1, 1.0, 10.0], cache_size=0.05, n_jobs=n_jobs).fit(X, labels)
+    np.testing.assert_allclose(
+        small.cv_results_["mean_test_score"], plain.cv_results_["mean_test_score"], atol=0.03
+    )
+
+
+@pytest.mark.parametrize("model", [REDSVM(kernel="rbf"), TOR(kernel="rbf")], ids=str)
+def test_probabilities_are_fixed_at_fit(model):
+    X, y = ordinal_problem(100, 3)
+    labels = y if isinstance(model, REDSVM) else hide(y, 50)
+    rows, X_new = X.copy(), ordinal_problem(50, 3, seed=1)[0]
+    expected = model.fit(X.copy(), labels).predict_proba(X_new)
+    again = model.fit(rows, labels)
+    rows[:] = 0.0
+    again.set_params(C=1000.0, kernel="linear", gamma=7.0)
+    np.testing.assert_allclose(again.predict_proba(X_new), expected)
+
+
+@pytest.mark.parametrize("kernel", ["perceptron", "rbf", "linear"])
+def test_permuted_rows_get_permuted_classes(kernel):
+    for seed in range(4):
+        X, y = ordinal_problem(50, 4, seed=seed)
+        labels = hide(y, 20)
+        order = np.random.default_rng(seed).permutation(50)
+        one = MTSVM(kernel=kernel).fit(X, labels)
+        two = MTSVM(kernel=kernel).fit(X[order], labels[order])
+        np.testing.assert_array_equal(two.transduction_, one.transduction_[order])
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "perceptron"])
+def test_explicit_zeros_and_unsorted_indices(kernel):
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(60, 6)) * (rng.random((60, 6)) < 0.4)
+    y = np.digitize(dense.sum(axis=1), [-0.5, 0.5])
+    whole = sp.csr_array(np.ones((60, 6)))
+    whole.data = dense.ravel()  # zeros that are stored
+    whole.indices = whole.indices.reshape(60, 6)[:, ::-1].ravel().copy()
+    whole.data = whole.data.reshape(60, 6)[:, ::-1].ravel().copy()
+    whole.has_sorted_indices = False
+    whole.has_canonical_format = False
+    one = REDSVM(kernel=kernel).fit(sp.csr_array(dense), y)
+    two = REDSVM(kernel=kernel).fit(whole, y)
+    assert two.objective_ == pytest.approx(one.objective_, rel=1e-8)
+    np.testing.assert_array_equal(two.predict(whole), one.predict(dense))

@@ -1,0 +1,63 @@
+import numpy as np
+import pytest
+from problems import hide, ordinal_problem
+
+from tordinal import REDSVM, TOR, TORCV
+from tordinal.fitting import Recipe
+from tordinal.progress import Progress
+from tordinal.search.candidates import Candidate
+from tordinal.search.search import Search, best_settings
+
+
+@pytest.fixture
+def search():
+    X, y = ordinal_problem(90, 3)
+    owner = TORCV(cv=3)
+    owner.classes_ = np.arange(3)
+    return Search(owner, Recipe(), X, hide(y, 30), Progress(owner, 1))
+
+
+def score_of(search, model, transductive):
+    """The mean over the folds of minus the absolute error, by fitting the estimator itself."""
+    scores = []
+    for k in range(search.n_splits):
+        fold = np.full(len(search.rank), -1)
+        fold[search.labeled] = search.folds[0][: len(search.labeled)]
+        rows = np.flatnonzero(fold == k)
+        visible = np.where(fold == k, -1, search.rank)
+        if transductive:
+            predicted = model.fit(search.X, visible).transduction_[rows]
+        else:
+            known = visible >= 0
+            predicted = model.fit(search.X[known], visible[known]).predict(search.X[rows])
+        scores.append(-np.abs(predicted - search.rank[rows]).mean())
+    return scores
+
+
+def test_supervised_scores_are_those_of_the_estimator(search):
+    candidates = [Candidate(C, "linear", "hinge") for C in (0.1, 1.0)]
+    trials = search.supervised(candidates)
+    for trial, C in zip(trials, (0.1, 1.0), strict=True):
+        expected = score_of(search, REDSVM(C=C, tol=1e-5), False)
+        first = [trial.scores[k] for k in range(3)]
+        np.testing.assert_allclose(first, expected, atol=0.11)  # a row near a threshold may differ
+
+
+def test_transductive_scores_are_those_of_the_estimator(search):
+    search.supervised([Candidate(1.0, "linear", "hinge")])
+    (trial,) = search.race([Candidate(1.0, "linear", "hinge", True)])
+    expected = score_of(search, TOR(), True)
+    np.testing.assert_allclose([trial.scores[k] for k in range(3)], expected, atol=0.11)
+
+
+def test_the_worse_half_drops_out(search):
+    search.supervised([Candidate(C, "linear", "hinge") for C in (1e-6, 1.0)])
+    trials = search.race([Candidate(C, "linear", "hinge", True) for C in (1e-6, 1e-5, 0.5, 1.0)])
+    assert [t.dropped for t in trials].count(True) == 2
+    assert all(len(t.scores) == (2 if t.dropped else 3) for t in trials)
+    assert all(search.estimate(t) > -np.inf for t in trials if not t.dropped)
+
+
+def test_the_best_settings_are_near_the_top(search):
+    trials = search.supervised([Candidate(C, "linear", "hinge") for C in (1e-7, 0.1, 1.0)])
+    assert Candidate(1e-7, "linear", "hinge") not in best_settings(trials)
