@@ -142,7 +142,7 @@ def test_a_run_that_cannot_be_done_is_named_and_the_results_before_it_are_kept(
     result = CliRunner().invoke(
         app, [*arguments, "--data", str(amazon_home), "--out", str(tmp_path / "out")]
     )
-    # Fig. 12 holds 1,000 rows back for labels, and these files have 800.
+    # Fig. 12 holds 1,000 rows back for labels, and these files have fewer.
     assert result.exit_code == 2
     assert "books has " in result.output
     assert "too few for 100 labels" in " ".join(result.output.split())

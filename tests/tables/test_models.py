@@ -100,6 +100,9 @@ def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
             packed[:-200],
             bytes(damaged),
         ],
+        "does not read; label": [
+            repacked(packed, lambda m: relabel(m, layout=1, tordinal="0.1.0"))
+        ],
         "newer; upgrade": [repacked(packed, lambda m: relabel(m, layout=99, tordinal="9.9"))],
         "changed or damaged": [repacked(packed, tamper)],
         "is refused": [repacked(packed, forge)],

@@ -109,7 +109,11 @@ class Formed:
         self.width, self.matrix = 0.0, None
 
     def _with_thresholds(self, v: Array, slopes: Slopes) -> tuple[Array, Array]:
-        tau = np.linalg.solve(self._tt, self._mixed.T @ v - slopes.width * slopes.t)
+        right = self._mixed.T @ v - slopes.width * slopes.t
+        try:
+            tau = np.linalg.solve(self._tt, right)
+        except np.linalg.LinAlgError:  # some thresholds are held by nothing but rounding
+            tau = np.linalg.lstsq(self._tt, right, rcond=None)[0]
         return v + self._carried @ tau, np.asarray(tau)
 
     def _bring_up_to_date(self, width: float) -> None:

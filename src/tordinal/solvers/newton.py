@@ -37,6 +37,7 @@ LINE_STEPS, LINE_SHARE = 40, 0.1  # of a line search, and the share of the slope
 WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magnitude
 STEERING, MANY = 1e-6, 2**18
 DAMPING = 1e-13  # of thresholds that no row holds in place
+HARD = 1e12  # all costs of rows of unit size, from which rounding counts
 REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
 ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
 
@@ -231,10 +232,13 @@ class Descent:
     ) -> tuple[float, float]:
         if slopes.value <= 0.0:
             return 0.0, 0.0
-        if not (self.rows.few_features or isinstance(terms, Smooth)):
-            # A direction by iterations may fall short of Newton's; what the slope in w adds to the
-            # duality gap is certain.
-            decrement = max(decrement, 0.5 * float(slopes.w @ slopes.w))
+        certain = self.rows.few_features and self.total_cost < HARD
+        if not (certain or isinstance(terms, Smooth)):
+            # A direction by iterations may fall short of Newton's, and so may one that is mostly
+            # rounding. What slopes add to the duality gap is certain.
+            by_w = 0.5 * float(slopes.w @ slopes.w)
+            by_b = abs(float(slopes.t.sum())) * float(np.abs(self.t).max())
+            decrement = max(decrement, by_w + by_b)
         if isinstance(terms, Smooth):
             return float(np.sqrt(0.5 * decrement / slopes.value)), 0.0
         return decrement / slopes.value, gap / slopes.value

@@ -179,13 +179,25 @@ class Solver(ABC):
             on_chunk or (lambda steps, violation: None),
         )
         with one_thread_each():
-            solution = self.run(task).times(1.0 / scale)
+            solution = self._or_nothing(task, self.run(task)).times(1.0 / scale)
         if not (np.isfinite(solution.objective) and np.isfinite(solution.thresholds).all()):
             raise ValueError(
                 f"the solution is not finite (objective {solution.objective}): values of X or the "
                 "kernel are too large or too small to compute with. Scale the features."
             )
         return solution
+
+    def _or_nothing(self, task: Task, solution: Solution) -> Solution:
+        """A solution, or w = 0 where one that has not converged is worse than that."""
+        m = self.problem.n_thresholds
+        h, t = np.zeros(len(task.y)), np.zeros(m)
+        value = self.problem.objective(task.y, task.cost, h, 0.0, t)
+        if solution.converged or not solution.objective > value:
+            return solution
+        return replace(
+            solution, h=h, thresholds=t, objective=value, coefficients=h.copy(),
+            u=None, coef=None if solution.coef is None else np.zeros_like(solution.coef),
+        )  # fmt: skip
 
     @abstractmethod
     def run(self, task: Task) -> Solution:

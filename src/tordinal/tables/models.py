@@ -130,6 +130,11 @@ def load_model(path: str) -> TableModel:
         raise TableError(
             f"{path} is not a tordinal model; save one with `tordinal label`"
         ) from None
+    if layout < LAYOUT:
+        raise TableError(
+            f"{path} was written by tordinal {label.get('tordinal')}, whose models this version "
+            "does not read; label the table again"
+        )
     if layout > LAYOUT:
         raise TableError(
             f"{path} was written by tordinal {label.get('tordinal')}, which is newer; "
