@@ -161,7 +161,7 @@ def rounding_of(case, solution):
     if "gram" not in case.form:
         return 0.0
     largest = np.abs(case.kernel_of(case.X)(case.X, case.X)).max()
-    return 1e-14 * float(np.abs(solution.coefficients).sum()) * largest
+    return 1e-13 * float(np.abs(solution.coefficients).sum()) * largest
 
 
 def broken_promises(case, reference=True):

@@ -2,7 +2,9 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import hide, ordinal_problem
 
+from tordinal import TOR, TORCV
 from tordinal.losses import LOSSES, check_loss, swap_gain
 from tordinal.reduction import ranks, signs
 
@@ -107,3 +109,32 @@ def test_an_object_without_the_methods_is_refused():
         check_loss(type("Half", (), {"value": lambda self, g: g})())
     with pytest.raises(ValueError, match="'hinge'"):
         check_loss("huber")
+
+
+def test_a_new_loss_is_one_class(monkeypatch):
+    """With its name in the table it is known to the estimators and the search."""
+
+    class Huber:
+        def value(self, g):
+            short = np.maximum(0.0, 1.0 - g)
+            return np.where(short < 1.0, 0.5 * short**2, short - 0.5)
+
+        def slope(self, g):
+            return -np.clip(1.0 - g, 0.0, 1.0)
+
+        def curvature(self, g):
+            return np.where((g < 1.0) & (g > 0.0), 1.0, 0.0)
+
+    monkeypatch.setitem(LOSSES, "huber", Huber)
+    X, y = ordinal_problem(60, 3)
+    labels = hide(y, 30)
+    for kernel in ("linear", "rbf"):
+        by_name = TOR(loss="huber", kernel=kernel).fit(X, labels)
+        by_object = TOR(loss=Huber(), kernel=kernel).fit(X, labels)
+        assert by_name.objective_ == by_object.objective_
+        h, t = by_name.predict_projection(X), by_name.thresholds_
+        g = np.where(by_name.transduction_[:, None] > np.arange(2), 1, -1) * (h[:, None] - t)
+        cost = np.where(labels < 0, by_name.history_[-1]["C2"], 1.0)
+        assert by_name.objective_ >= float((cost[:, None] * Huber().value(g)).sum())
+    searched = TORCV(loss=["huber"], kernel="linear", C=[1.0], cv=3).fit(X, labels)
+    assert searched.best_params_["loss"] == "huber"

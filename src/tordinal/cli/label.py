@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.text import Text
 
 from tordinal.cli.session import Teller, console_for, finishing, grid, in_options
+from tordinal.kernels import KERNELS
+from tordinal.losses import LOSSES
 from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder, find_columns
 from tordinal.tables.files import format_of, read_table, write_table
@@ -59,6 +61,14 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
     started = time.perf_counter()
     if settings.C is not None and not 0 < settings.C < float("inf"):
         raise TableError(f"--C {settings.C:g} must be a positive number")
+    for option, name, known in (
+        ("--kernel", settings.kernel, [k for k in KERNELS if k != "precomputed"]),
+        ("--loss", settings.loss, list(LOSSES)),
+    ):
+        if name is not None and name not in known:
+            raise TableError(
+                f"{option} {name}: there is none of that name; choose from {', '.join(known)}"
+            )
     if settings.jobs == 0:
         raise TableError(
             "--jobs 0: name how many fits may run at the same time, or -1 for all cores"

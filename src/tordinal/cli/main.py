@@ -25,26 +25,6 @@ class Method(StrEnum):
     redsvm = "redsvm"
 
 
-class KernelName(StrEnum):
-    """Kernels of the command."""
-
-    linear = "linear"
-    perceptron = "perceptron"
-    rbf = "rbf"
-    poly = "poly"
-    laplacian = "laplacian"
-
-
-class LossName(StrEnum):
-    """Losses of Table II."""
-
-    hinge = "hinge"
-    squared_hinge = "squared_hinge"
-    logistic = "logistic"
-    square = "square"
-    laplacian = "laplacian"
-
-
 class FigureName(StrEnum):
     """Figures of the paper."""
 
@@ -139,10 +119,17 @@ def label(
         typer.Option("--C", help="Cost of errors. Default: 1 for tor and redsvm, chosen by auto."),
     ] = None,
     kernel: Annotated[
-        KernelName | None, typer.Option(help="Kernel. Default: chosen by auto.")
+        str | None,
+        typer.Option(
+            help="Kernel: linear, perceptron, rbf, poly or laplacian. Default: chosen by auto."
+        ),
     ] = None,
     loss: Annotated[
-        LossName | None, typer.Option(help="Loss. Default: hinge, or chosen by auto.")
+        str | None,
+        typer.Option(
+            help="Loss: hinge, squared_hinge, logistic, square or laplacian. Default: hinge, or "
+            "chosen by auto."
+        ),
     ] = None,
     report: Annotated[
         str | None, typer.Option(metavar="R.html", help="Write a report to look at.")
@@ -182,8 +169,8 @@ def label(
         settings = Settings(
             method.value,
             C,
-            kernel.value if kernel else None,
-            loss.value if loss else None,
+            kernel,
+            loss,
             seed,
             jobs,
         )

@@ -46,10 +46,10 @@ LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a sh
 FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that cost one more
 SAFE = 100.0  # rounding errors below which what is left of the curvature in t is not believed
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
-DOUBLE = 1e6  # curvature times kernel value from which single precision is not even tried
+DOUBLE = 1e6  # curvature from which single precision is not even tried
 LONG = 2500  # rows from which a factorisation is worth all threads
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
-HARD = 1e8  # largest cost times kernel value, from which rounding counts
+HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 SMALL = 1024  # rows of such problems that are solved in the features of a square root of K
 TINY = np.finfo(np.float64).tiny
 
@@ -80,7 +80,7 @@ class KernelNewton(Solver):
         return isinstance(data, Gram) and problem.smooth and not problem.coupling.ordered
 
     def run(self, task: Task) -> Solution:
-        hard = float(task.cost.max()) * float(np.max(self.data.diagonal, initial=0.0)) > HARD
+        hard = float(task.cost.max()) > HARD
         if self._root is None and not (hard and self._hand_over()):
             solution = self._descend(task, hard)
             if solution is not None:
@@ -402,7 +402,7 @@ class Preconditioner:
 
 def precondition(space: Space, D: Array, E: Array, M: Array, *, careful: bool) -> Preconditioner:
     """In single precision, or in double where that is not accurate enough."""
-    if not careful and float(D.max()) * float(space.gram.diagonal.max()) < DOUBLE:
+    if not careful and float(D.max()) < DOUBLE:
         single = Preconditioner(space, D, E, M)
         if single.accurate or not single.whole:
             return single

@@ -117,7 +117,7 @@ class Descent:
     def __init__(self, rows: Rows, problem: Problem, equations: Equations, task: Task, used: Index):
         self.rows, self.problem, self.equations = rows, problem, equations
         m, warm = problem.n_thresholds, task.warm
-        self.w, self.t = np.zeros(rows.n_features), np.zeros(m)
+        self.w, self.t, self.value = np.zeros(rows.n_features), np.zeros(m), np.inf
         self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
         self.total_cost = float(task.cost.sum())
         self.order = Order(m) if problem.coupling.ordered else None

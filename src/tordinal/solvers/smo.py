@@ -41,7 +41,7 @@ ROUNDING = 1e-14  # share of the sum of all variables that a sum of some differs
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
 PATIENCE, PATIENCE_A_ROW = 1_000_000, 2000  # steps after which a solution is given up
 STEPS_A_ROUND = 50  # what a look at all rows costs
-HARD = 1e8  # largest cost times kernel value, from which rounding counts
+HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
@@ -159,7 +159,7 @@ class SMO(Solver):
     ) -> Solution:
         t = self.problem.coupling.thresholds(at.c, view.least, view.most)
         a, h = at.beta.sum(axis=1), at.h
-        if float(task.cost.max()) * float(np.max(self.data.diagonal, initial=0.0)) > HARD:
+        if float(task.cost.max()) > HARD:
             h = self.data.times(a)  # what was carried along is lost in rounding
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
         u = signs(task.y, len(t)) * at.beta

@@ -88,7 +88,7 @@ class SquareRoot:
         """
         w, a = solution.coef, solution.coefficients - solution.coefficients.mean()
         assert w is not None
-        if EPSILON * float(np.abs(a).sum()) * float(np.max(self.gram.diagonal)) <= ROUNDING:
+        if EPSILON * float(np.abs(a).sum()) * float(np.abs(self.L).max()) ** 2 <= ROUNDING:
             return a + self.L @ self._normal.solve(w - self.L.T @ a)
         a = np.zeros_like(a)
         if len(self.pivots):
