@@ -35,7 +35,7 @@ Index = NDArray[np.int64]
 
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 20_000, 1e-12  # small problems, to rounding accuracy
 WANTED = 512  # rows that are brought into a working set at a time
-NEARER = 0.3  # share of the violation to which a working set is solved before others are looked at
+NEARER = 0.2  # share of the violation to which a working set is solved before others are looked at
 MANY, SAMPLED, SAMPLE_TOL = 2048, 16, 1e-2  # rows from which a sample of them goes first
 ROUNDING = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
