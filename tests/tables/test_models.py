@@ -99,6 +99,10 @@ def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
             skops.io.dumps({"a": 1}),
             packed[:-200],
             bytes(damaged),
+            repacked(packed, lambda m: relabel(m, layout=float("inf"))),
+            repacked(packed, lambda m: relabel(m, layout="2")),
+            repacked(packed, lambda m: relabel(m, kind="something")),
+            repacked(packed, lambda m: m.update({"evil.py": b"x"})),
         ],
         "does not read; label": [
             repacked(packed, lambda m: relabel(m, layout=1, tordinal="0.1.0"))

@@ -10,7 +10,6 @@ import io
 import json
 import warnings
 import zipfile
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from tordinal.calibration import Calibration
 from tordinal.estimators import REDSVM, TOR, TORCV, Calibrator
 from tordinal.kernels import KERNELS
 from tordinal.projection import Projection
+from tordinal.tables.archive import checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
@@ -28,7 +28,8 @@ __all__ = ["dump_model", "load_model"]
 LAYOUT = 2  # raised when older versions can no longer read the files of newer ones
 LABEL = "tordinal.json"
 SCHEMA = "schema.json"
-LARGEST = 8 * 2**30  # bytes that a model may unpack to
+KIND = "tordinal model"
+MOST_LABEL = 10_000  # bytes of the label
 OURS = (
     Calibration,
     Calibrator,
@@ -67,18 +68,12 @@ def dump_model(model: TableModel) -> bytes:
         members = {name: packed.read(name) for name in packed.namelist()}
     members = _regular(members)
     label = {
-        "kind": "tordinal model",
+        "kind": KIND,
         "layout": LAYOUT,
         "tordinal": model.card["versions"]["tordinal"],
     }
     members[LABEL] = json.dumps({**label, "sha256": _digest(members)}, indent=1).encode()
-    content = io.BytesIO()
-    with zipfile.ZipFile(content, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name in sorted(members):
-            packed.writestr(
-                zipfile.ZipInfo(name, (1980, 1, 1, 0, 0, 0)), members[name], zipfile.ZIP_DEFLATED
-            )
-    return content.getvalue()
+    return pack(members)
 
 
 def load_model(path: str) -> TableModel:
@@ -105,30 +100,21 @@ def load_model(path: str) -> TableModel:
         content = Path(path).read_bytes()
     except OSError as error:
         raise TableError(f"{path}: cannot be read ({error.strerror})") from None
+    if not content.startswith(b"PK"):
+        raise TableError(f"{path} is not a tordinal model; save one with `tordinal label`")
     try:
-        with zipfile.ZipFile(io.BytesIO(content)) as packed:
-            if sum(info.file_size for info in packed.infolist()) > LARGEST:
-                raise TableError(
-                    f"{path} would unpack to more than {LARGEST >> 30} GiB; "
-                    "it is damaged or hostile"
-                )
-            members = {name: packed.read(name) for name in packed.namelist()}
-        label = json.loads(members.pop(LABEL))
-        layout, digest = int(label["layout"]), label["sha256"]
-    except (
-        zipfile.BadZipFile,
-        zlib.error,
-        OSError,
-        KeyError,
-        ValueError,
-        TypeError,
-        RuntimeError,
-        EOFError,
-    ) as error:
-        if isinstance(error, TableError):
-            raise
+        members = unpack(content)
+        label = checked_json(members.pop(LABEL), MOST_LABEL)
+        layout, digest = label["layout"], label["sha256"]
+        if not isinstance(layout, int) or label["kind"] != KIND:
+            raise ValueError("its label is not that of a model")
+    except (KeyError, TypeError):
         raise TableError(
             f"{path} is not a tordinal model; save one with `tordinal label`"
+        ) from None
+    except ValueError as error:
+        raise TableError(
+            f"{path} is not a tordinal model, or damaged: {error}; save one with `tordinal label`"
         ) from None
     if layout < LAYOUT:
         raise TableError(
@@ -148,7 +134,8 @@ def load_model(path: str) -> TableModel:
         with warnings.catch_warnings():
             # The file may come from another scikit-learn; the card has the versions.
             warnings.simplefilter("ignore")
-            state = loads(content, trusted=TRUSTED)
+            # What was checked is packed again: how the file was packed does not matter any more.
+            state = loads(pack(members), trusted=TRUSTED)
             model = TableModel(**state)
         if not isinstance(model.encoder, TableEncoder) or not isinstance(
             model.estimator, (TORCV, TOR, REDSVM)
