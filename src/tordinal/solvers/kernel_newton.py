@@ -221,6 +221,7 @@ class Space:
         self.preconditioner: Preconditioner | None = None
         self.held_against = 0
         self.careful = False  # whether rounding has spoilt a direction
+        self._columns: Any = None
 
     def _plain_times(self, v: Array) -> Array:
         if self.matrix is None:
@@ -235,7 +236,9 @@ class Space:
         return z - z.mean()
 
     def columns(self, dtype: Any) -> Any:
-        """The centred columns of the sampled rows."""
+        """The centred columns of the sampled rows; those in single precision are kept."""
+        if dtype == np.float32 and self._columns is not None:
+            return self._columns
         J = self.sample
         columns = np.empty((self.n, len(J)), dtype=dtype)
         centre = self.means[J] - self.means.mean()
@@ -248,6 +251,8 @@ class Space:
             columns[p] = K - self.means[p, None] - centre
 
         in_blocks(self.n, fill, size=BLOCK)
+        if dtype == np.float32:
+            self._columns = columns
         return columns
 
     def direction(
@@ -281,7 +286,7 @@ class Space:
     ) -> tuple[Array, bool]:
         """Solve (I + S K) v = r; v, and whether rounding has left the method sound."""
         times = preconditioner.times if preconditioner.whole else self.times
-        z_r, v = self.times(r), np.zeros_like(r)
+        z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
         if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
@@ -356,7 +361,7 @@ class Preconditioner:
     def _factored(self, dtype: Any) -> bool:
         """Factor B; whether it could be, without raising its diagonal."""
         root = self.root.astype(dtype)
-        B = self.K[self.J] * root[:, None]
+        B = (self.K if self.whole else self.K[self.J]) * root[:, None]
         B *= root
         B.flat[:: len(B) + 1] += 1.0
         potrf = spotrf if dtype == np.float32 else dpotrf
