@@ -316,3 +316,59 @@ def test_names_with_spaces_and_brackets(tmp_path):
     said = run("inspect", tmp_path / "m[bold]x[b].skops", env={"COLUMNS": "250"}).output
     assert "m[bold]x[b].skops" in said
     assert "[bold]shop" in said
+
+
+def test_its_own_output_can_be_rated_again(reviews, tmp_path):
+    first, second = tmp_path / "first.csv", tmp_path / "second.csv"
+    run("label", reviews, "--target", "stars", "-o", first, *FAST)
+    table = pd.read_csv(first, dtype=str, keep_default_na=False)
+    row = int(np.flatnonzero(table["stars"] == "")[0])
+    table.loc[row, "stars"] = "5"  # somebody has rated it since
+    table.to_csv(first, index=False)
+    said = " ".join(run("label", first, "--target", "stars", "-o", second, *FAST).output.split())
+    assert "earlier answers are replaced: stars_predicted, stars_confidence, stars_source" in said
+    again = pd.read_csv(second, dtype=str, keep_default_na=False)
+    assert list(again.columns) == list(table.columns)
+    assert again.loc[row, "stars_source"] == "given"
+    assert again.loc[row, "stars_predicted"] == "5"
+
+
+def grades(*four):
+    """The grade of row i: one of four in turn."""
+    return lambda i: four[i % 4]
+
+
+SPREADSHEETS = {  # header, how the other cells of row i are written, grades, what is said
+    "percent and currency": (
+        "share,price,grade\n", lambda i: f'{i * 7 % 100}%,"${1000 + i:,}.50",',
+        grades("low", "high", "", ""),
+        ["'0%' is 0", "'$1,000.50' is 1000.5", "low < high"],
+    ),
+    "decimal commas": (
+        "share;price;grade\n", lambda i: f"{i},5;1.{i:03d},50 EUR;", grades("B", "A-", "", ""),
+        ["'0,5' is 0.5", "EUR' is 1000.5", "B < A-"],
+    ),
+    "question marks and dates": (
+        "n,day,grade\n", lambda i: f"{'?' if i % 9 == 0 else i},{i % 27 + 1}/12/2023,",
+        grades("Good", "good", "bad", "?"),
+        ["as missing: '?'", "/12/2023' is 2023-12-", "is taken as", "say '?': taken as not rated"],
+    ),
+    "a mark of one's own": (
+        "n,grade\n", lambda i: f"{'weg' if i % 5 == 0 else i * i},", grades("1", "2", "weg", ""),
+        ["say 'weg': taken as not rated"],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("case", SPREADSHEETS)
+def test_cells_as_people_write_them(case, tmp_path):
+    header, row, grade, expected = SPREADSHEETS[case]
+    rows = [f"{row(i)}{grade(i)}\n" for i in range(60)]
+    (tmp_path / "in.csv").write_text(header + "".join(rows))
+    said = run(
+        "label", tmp_path / "in.csv", "--target", "grade", "-o", tmp_path / "out.csv",
+        "--method", "redsvm", "--missing", "weg", env={"COLUMNS": "250"},
+    ).output  # fmt: skip
+    said = " ".join(said.split())
+    for words in expected:
+        assert words in said

@@ -118,7 +118,8 @@ def test_a_few_odd_cells_leave_a_column_of_numbers_one():
     encoder = TableEncoder()
     X = encoder.fit_transform({"price": cells})
     assert encoder.plan_[0]["role"] == "number"
-    assert "2 cells that are no numbers count as missing" in encoder.plan_[0]["why"]
+    assert "as missing: '?' (1), 'inf' and the like (1)" in encoder.plan_[0]["why"]
+    assert encoder.plan_[0]["missing"] == 2
     assert np.isfinite(X).all()
 
 
@@ -131,3 +132,37 @@ def test_names_may_hold_anything():
 def test_missing_text_is_no_word():
     encoder = TableEncoder(text=["t"]).fit({"t": ["good story", float("nan"), None, "N/A"]})
     assert {word for _, word in encoder.get_feature_names_out()} == {"good", "stori"}
+
+
+def test_numbers_and_dates_as_people_write_them():
+    table = {
+        "share": ["12.5%", "3%", "?", "50%"] * 5,
+        "price": ["1.234,50 EUR", "12,00 EUR", "7,10 EUR", "-"] * 5,
+        "sold": ["31/12/2023", "01/02/2024", "", "15/03/2024"] * 5,
+        "when": ["03/04/2024", "05/06/2024", "07/08/2024", "09/10/2024"] * 5,
+        "kind": ["?", "a", "b", "a"] * 5,
+    }
+    encoder = TableEncoder()
+    X = encoder.fit_transform(table)
+    plan = {c["name"]: c for c in encoder.plan_}
+    roles = {name: c["role"] for name, c in plan.items()}
+    assert roles == {
+        "share": "number", "price": "number", "sold": "date", "when": "date", "kind": "category",
+    }  # fmt: skip
+    assert "'1.234,50 EUR' is 1234.5" in plan["price"]["why"]
+    assert "as missing: '?' (5)" in plan["share"]["why"]
+    assert "'31/12/2023' is 2023-12-31" in plan["sold"]["why"]
+    assert [d.split(":")[0] for d in encoder.doubts_] == ["column when"]
+    again = encoder.transform({name: cells[:4] for name, cells in table.items()})
+    np.testing.assert_allclose(again, X[:4])
+
+
+def test_a_column_of_numbers_with_many_question_marks_stays_one():
+    cells = [str(v) for v in RNG.normal(size=91)] + ["?"] * 9
+    encoder = TableEncoder().fit({"a": cells})
+    assert encoder.plan_[0]["role"] == "number"
+    other = [c.replace("?", "weiss nicht") for c in cells]
+    with pytest.raises(TableError, match="a: identifier"):
+        TableEncoder().fit({"a": other})
+    named = TableEncoder(missing=["weiss nicht"]).fit({"a": other})
+    assert named.plan_[0]["role"] == "number"

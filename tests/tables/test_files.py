@@ -1,6 +1,7 @@
 import io
 import json
 
+import pandas as pd
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -119,7 +120,27 @@ def test_the_delimiter_is_told_from_what_is_not_quoted(tmp_path):
     table = read_table(str(tmp_path / "t.csv"))
     assert table.names == ["price, EUR", "kind"]
     assert table["price, EUR"] == ["1,5", "2"]
-    assert table.features("kind") == {"price, EUR": ["1.5", "2"]}
+    assert table.features("kind") == {"price, EUR": ["1,5", "2"]}
+    assert table.decimal == ","
+
+
+@pytest.mark.parametrize("name", ["t.csv", "t.tsv", "t.jsonl", "t.parquet"])
+def test_columns_can_be_taken_out_and_the_rest_is_written_as_before(tmp_path, name):
+    frame = pd.DataFrame({"a": [1, 2], "b": ["x", "y,z"], "c": [0.5, 1.5]})
+    path = tmp_path / name
+    if name == "t.parquet":
+        frame.to_parquet(path)
+    elif name == "t.jsonl":
+        frame.to_json(path, orient="records", lines=True)
+    else:
+        frame.to_csv(path, index=False, sep="\t" if name == "t.tsv" else ",")
+    table = read_table(str(path)).without(["b"])
+    assert table.names == ["a", "c"]
+    (tmp_path / f"out-{name}").write_bytes(written(table, {"d": ["p", "q"]}, table.format))
+    again = read_table(str(tmp_path / f"out-{name}"))
+    assert again.names == ["a", "c", "d"]
+    assert [str(v) for v in again["c"]] == ["0.5", "1.5"]
+    assert again["d"] == ["p", "q"]
 
 
 def test_mixed_cells_become_text_in_parquet_and_only_they(tmp_path):

@@ -52,8 +52,9 @@ def test_text_that_begins_with_numbers_is_ordered_by_them():
         (["1", "2"], None, "every row is rated already"),
         ([-1, 2], None, "empty those cells"),
         (["1", "1", ""], None, "all 2 ratings are '1'"),
-        (["poor", "good", "fair", ""], None, '`order`.*"fair,good,poor"'),
+        (["red", "blue", "tea", "red", ""], None, r"'red' \(2\), 'blue' \(1\).*lowest.*`order`"),
         (["a", "b", ""], ["a", "c"], "'b', which `order` does not name"),
+        (["a", "b", "d", "e", ""], ["a", "c"], "'b', 'd', 'e', which `order` does not name"),
         (["a", "b", ""], ["a", "a"], "each rating once"),
         ([[1], [2], None], None, "values of type list"),
         ([Decimal(1), Decimal(2), None], None, "values of type Decimal"),
@@ -68,3 +69,34 @@ def test_text_that_begins_with_numbers_is_ordered_by_them():
 def test_what_cannot_be_a_target_is_refused(cells, order, message):
     with pytest.raises(TableError, match=message):
         read_target("t", cells, order)
+
+
+@pytest.mark.parametrize(
+    ("cells", "classes", "note"),
+    [
+        (["poor", "good", "fair", ""], ["poor", "fair", "good"], "in the order poor < fair < good"),
+        (["B+", "A", "C", "B", None], ["C", "B", "B+", "A"], "C < B < B+ < A"),
+        (["4/5", "1/5", "3/5", ""], ["1/5", "3/5", "4/5"], "the numbers they begin with"),
+        (["Good", "good ", "GOOD", "Good", "bad", ""], ["bad", "Good"], "'good' and 'GOOD' are"),
+        (["1", "5", "?", "-", "3", "n/a"], ["1", "3", "5"], "say '?': taken as not rated"),
+        (
+            ["1", "2", "3", "4", "5", "44", ""],
+            None,
+            "rated 44, far from the others (1 to 5): a typ",
+        ),
+        (["1", "1", "2", "2", "3", ""], None, "only one row is rated 3"),
+    ],
+    ids=str,
+)
+def test_readings_are_sensible_and_said(cells, classes, note):
+    target = read_target("t", cells, None)
+    assert classes is None or target.classes == classes
+    assert any(note in n for n in target.notes)
+
+
+def test_spellings_follow_the_order_and_marks_can_be_named():
+    target = read_target("t", ["LOW", "High", "nix", "low", ""], ["low", "high"], missing=["nix"])
+    assert target.classes == ["low", "high"]
+    assert target.rank.tolist() == [0, 1, -1, 0, -1]
+    apart = read_target("t", ["a", "A", ""], ["a", "A"])
+    assert apart.rank.tolist() == [0, 1, -1]

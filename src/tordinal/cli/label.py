@@ -39,6 +39,7 @@ class Job:
     report: str | None = None
     model: str | None = None
     encoding: str | None = None
+    missing: str | None = None
 
 
 def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
@@ -87,15 +88,15 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
         table = read_table(job.file, job.encoding)
         find_columns([job.target], table.names, "target")
         added = [f"{job.target}_{what}" for what in ("predicted", "confidence", "source")]
-        for name in added:
-            if name in table.names:
-                raise TableError(f"{job.file} has a column {name!r} already; rename or remove it")
-        target = read_target(
-            job.target, table[job.target], _names(job.order) or table.order(job.target)
-        )
+        earlier = [name for name in added if name in table.names]
+        table = table.without(earlier) if earlier else table
+        marks = _names(job.missing) or []
+        order = _names(job.order) or table.order(job.target)
+        target = read_target(job.target, table[job.target], order, marks)
         encoder = TableEncoder(
-            job.text, _listed(job.columns, table.names), _listed(job.drop, table.names) or ()
-        )
+            job.text, _listed(job.columns, table.names), _listed(job.drop, table.names) or (),
+            marks, table.decimal,
+        )  # fmt: skip
         for option, names in (
             ("text", job.text),
             ("columns", encoder.columns or ()),
@@ -108,6 +109,8 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
             find_columns(names, table.names, option)
         rating = rate(table.features(job.target), target, encoder, settings, teller)
         rating.notes = [in_options(note) for note in rating.notes]
+        if earlier:
+            rating.notes.append(f"earlier answers are replaced: {', '.join(earlier)}")
         teller("writing", 0, 1)
         values = rating_columns(rating.labels, rating.confidence, rating.given)
         cells: dict[str, Any] = dict(zip(added, values, strict=True))

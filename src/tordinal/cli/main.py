@@ -107,6 +107,12 @@ def label(
             help="Ratings from the lowest to the highest, if they are not numbers.",
         ),
     ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
+        ),
+    ] = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -175,8 +181,9 @@ def label(
             jobs,
         )
         job = Job(
-            file, target, out, text or [], columns, drop or [], order, report, model, encoding
-        )
+            file, target, out, text or [], columns, drop or [], order, report, model, encoding,
+            missing,
+        )  # fmt: skip
         run_label(job, settings, quiet=quiet)
 
 

@@ -1,6 +1,5 @@
 """Columns as features: what each one is, and how it becomes numbers."""
 
-import datetime
 import difflib
 import itertools
 import math
@@ -18,7 +17,8 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal.distances import Matrix
-from tordinal.tables.values import TableError, is_missing, number
+from tordinal.tables.cells import Reading, is_mark, read_dates, read_day, read_number, read_numbers
+from tordinal.tables.values import TableError, is_missing
 from tordinal.text import ReviewVectorizer
 
 __all__ = ["TableEncoder", "find_columns"]
@@ -30,12 +30,10 @@ USED = {
     "text": "words, tf-idf",
 }
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
-MOSTLY = 0.05  # share of cells that may be no numbers in a column of numbers
 WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
 ID_NAME = re.compile(
     r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|[a-z]ID$", re.IGNORECASE
 )
-ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$")
 
 
 def find_columns(asked: Sequence[str], names: Sequence[str], option: str) -> list[str]:
@@ -64,12 +62,18 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Columns to use. None: all, or with `text` those alone.
     drop : sequence of str, default=()
         Columns to leave out.
+    missing : sequence of str, default=()
+        Marks of missing values in numbers, dates and categories, besides the usual ones.
+    decimal : {".", ","}, default="."
+        The decimal separator of numbers that do not tell it.
 
     Attributes
     ----------
     plan_ : list of dict
         For each column its ``name``, ``role`` ("number", "date", "category", "text" or "left out"),
-        the reason ``why``, and how many cells are ``missing``.
+        the reason ``why``, how many cells are ``missing``, and the ``style`` of numbers and dates.
+    doubts_ : list of str
+        Readings that may be wrong.
 
     Examples
     --------
@@ -87,10 +91,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         text: Sequence[str] = (),
         columns: Sequence[str] | None = None,
         drop: Sequence[str] = (),
+        missing: Sequence[str] = (),
+        decimal: str = ".",
     ):
         self.text = text
         self.columns = columns
         self.drop = drop
+        self.missing = missing
+        self.decimal = decimal
 
     def fit(self, table: Mapping[str, list[Any]], y: Any = None) -> "TableEncoder":
         """Understand the columns and learn scales, categories and words.
@@ -135,10 +143,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         chosen = (
             None if self.columns is None and not self.text else {*self.text, *(self.columns or ())}
         )
+        self.doubts_: list[str] = []
         self.plan_: list[dict[str, Any]] = [
             {
                 "name": name,
-                "missing": sum(map(is_missing, cells)),
+                "missing": sum(map(self._is_missing, cells)),
                 **self._understand(name, cells, chosen),
             }
             for name, cells in table.items()
@@ -232,13 +241,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _named(self, role: str) -> list[str]:
         return [c["name"] for c in self.plan_ if c["role"] == role]
 
-    def _understand(self, name: str, cells: list[Any], chosen: set[str] | None) -> dict[str, str]:
+    def _is_missing(self, cell: Any) -> bool:
+        return is_missing(cell) or (isinstance(cell, str) and cell.strip() in self.missing)
+
+    def _understand(self, name: str, cells: list[Any], chosen: set[str] | None) -> dict[str, Any]:
         """Role and reason of a column."""
         if name in self.drop:
             return {"role": "left out", "why": "to be dropped"}
         if chosen is not None and name not in chosen:
             return {"role": "left out", "why": "not named"}
-        present = [c for c in cells if not is_missing(c)]
+        present = [c for c in cells if not self._is_missing(c)]
         if not present:
             return {"role": "left out", "why": "empty"}
         if name in self.text:
@@ -248,11 +260,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         distinct = len(set(present))
         if distinct == 1 and len(present) == len(cells):
             return {"role": "left out", "why": "constant"}
-        role, why = _kind(name, present, distinct)
+        role, why, reading = _kind(name, present, distinct, self.decimal)
         if role == "left out" and chosen is not None:  # asked for by name
-            role = "number" if all(number(c) is not None for c in present) else "category"
+            reading = read_numbers(present, usual=self.decimal)
+            role = "category" if reading is None else "number"
             why = USED[role]
-        return {"role": role, "why": why}
+        if reading is None:
+            return {"role": role, "why": why}
+        if reading.doubt:
+            self.doubts_.append(f"column {name}: {reading.doubt}")
+        absent = [f"{mark!r} ({n})" for mark, n in reading.marks.items()]
+        if reading.odd:
+            absent.append(f"{reading.odd[0]!r} and the like ({len(reading.odd)})")
+        told = [*reading.words, *([f"as missing: {', '.join(absent)}"] if absent else [])]
+        why = "; ".join([why, *told])
+        missing = sum(reading.marks.values()) + len(reading.odd) + len(cells) - len(present)
+        return {"role": role, "why": why, "style": reading.style, "missing": missing}
 
     def _leave_out_texts_without_words(self, table: Mapping[str, list[Any]]) -> None:
         for column in self.plan_:
@@ -271,58 +294,58 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for column in self.plan_:
             name, role = column["name"], column["role"]
             if role in ("number", "date"):
-                read = _day if role == "date" else number
+                read: Any = read_day if role == "date" else read_number
+                style = self._style(column, table[name])
+                values = [
+                    None if self._is_missing(c) or is_mark(c) else read(c, **style)
+                    for c in table[name]
+                ]
                 columns[name] = np.array(
-                    [np.nan if (v := read(c)) is None else v for c in table[name]], dtype=np.float64
+                    [np.nan if v is None else v for v in values], dtype=np.float64
                 )
             elif role == "category":
                 columns[name] = pd.Series(
-                    ["(missing)" if is_missing(c) else str(c).strip() for c in table[name]],
+                    ["(missing)" if self._is_missing(c) else str(c).strip() for c in table[name]],
                     dtype=object,
                 )
             elif role == "text":
                 columns[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
         return pd.DataFrame(columns)
 
+    def _style(self, column: dict[str, Any], cells: list[Any]) -> dict[str, Any]:
+        """How to read the cells of a column: as at fit, unless another decimal separator fits."""
+        if column["role"] == "date":
+            return column["style"]
+        present = [c for c in cells if not self._is_missing(c)]
+        reading = read_numbers(present, usual=column["style"]["decimal"])
+        return column["style"] if reading is None else reading.style
+
 
 def _text(cell: Any) -> str:
     return "" if is_missing(cell) else str(cell)
 
 
-def _kind(name: str, present: list[Any], distinct: int) -> tuple[str, str]:
-    """Role and reason of a column by its cells."""
+def _kind(
+    name: str, present: list[Any], distinct: int, decimal: str
+) -> tuple[str, str, Reading | None]:
+    """Role and reason of a column by its cells, and how numbers and dates are read."""
     unique = distinct == len(present) and distinct > 2
-    values = [None if isinstance(c, bool) else number(c) for c in present]
-    if values.count(None) <= MOSTLY * len(values):
+    numbers = read_numbers(present, usual=decimal)
+    if numbers is not None:
+        values = [read_number(c, **numbers.style) for c in present]
         whole = [v for v in values if v is not None and v.is_integer()]
         steps = {b - a for a, b in itertools.pairwise(whole)}
         if unique and len(whole) == len(values) and (ID_NAME.search(name) or steps == {1.0}):
-            return "left out", "identifier"
-        odd = values.count(None)
-        return "number", USED["number"] + (
-            f"; {odd} cells that are no numbers count as missing" if odd else ""
-        )
-    if all(_day(c) is not None for c in present):
-        return "date", USED["date"]
+            return "left out", "identifier", None
+        return "number", USED["number"], numbers
+    dates = read_dates(present)
+    if dates is not None:
+        return "date", USED["date"], dates
     words = sum(len(str(c).split()) for c in present) / len(present)
     if words >= WORDS_OF_TEXT and distinct > min(20, len(present) / 2):
-        return "text", USED["text"]
+        return "text", USED["text"], None
     if distinct > 0.9 * len(present) and distinct > 20:
-        return ("text", USED["text"]) if words >= 1.5 else ("left out", "identifier")
+        return ("text", USED["text"], None) if words >= 1.5 else ("left out", "identifier", None)
     if unique and ID_NAME.search(name):
-        return "left out", "identifier"
-    return "category", USED["category"]
-
-
-def _day(cell: Any) -> float | None:
-    """A date as a number of days."""
-    if isinstance(cell, str):
-        if not ISO_DATE.match(cell.strip()):
-            return None
-        try:
-            cell = datetime.datetime.fromisoformat(cell.strip())
-        except ValueError:
-            return None
-    if isinstance(cell, datetime.datetime):
-        return cell.toordinal() + (cell.hour + cell.minute / 60) / 24
-    return float(cell.toordinal()) if isinstance(cell, datetime.date) else None
+        return "left out", "identifier", None
+    return "category", USED["category"], None

@@ -10,7 +10,8 @@ import json
 import math
 import re
 import sys
-from dataclasses import dataclass, field
+from collections.abc import Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import IO, Any
 
@@ -27,7 +28,6 @@ FORMATS = {
     ".parquet": "parquet",
     ".pq": "parquet",
 }
-DECIMAL_COMMA = re.compile(r"\s*[+-]?\d+,\d+\s*")
 KNOWN = "CSV (.csv), TSV (.tsv), JSON lines (.jsonl) or Parquet (.parquet)"
 
 
@@ -71,14 +71,25 @@ class Table:
         return self.columns[self.names.index(name)]
 
     def features(self, target: str) -> dict[str, list[Any]]:
-        """All columns but the target; between semicolons, a comma in a number is a decimal one."""
-        columns = {n: c for n, c in zip(self.names, self.columns, strict=True) if n != target}
-        if self.delimiter != ";":
-            return columns
-        return {
-            n: [c.replace(",", ".") if DECIMAL_COMMA.fullmatch(c) else c for c in cells]
-            for n, cells in columns.items()
-        }
+        """All columns but the target."""
+        return {n: c for n, c in zip(self.names, self.columns, strict=True) if n != target}
+
+    @property
+    def decimal(self) -> str:
+        """The decimal separator where a number does not tell: between semicolons, a comma."""
+        return "," if self.delimiter == ";" else "."
+
+    def without(self, names: Sequence[str]) -> "Table":
+        """The table without some columns; its rows are written anew."""
+        kept = [i for i, name in enumerate(self.names) if name not in names]
+        arrow = None if self.arrow is None else self.arrow.drop_columns(list(names))
+        return replace(
+            self,
+            names=[self.names[i] for i in kept],
+            columns=[self.columns[i] for i in kept],
+            records=[],
+            arrow=arrow,
+        )
 
     def order(self, name: str) -> list[str] | None:
         """The order of an ordered categorical of Parquet, None for any other column."""
@@ -324,9 +335,10 @@ def write_table(table: Table, added: dict[str, list[Any]], file: IO[bytes], kind
 
 
 def _write_csv(table: Table, added: dict[str, list[Any]], text: IO[str], kind: str) -> None:
-    faithful = table.format == kind
-    delimiter = table.delimiter if faithful else "\t" if kind == "tsv" else ","
-    newline = table.newline if faithful else "\n"
+    same = table.format == kind
+    faithful = same and bool(table.records)  # rows as they were written
+    delimiter = table.delimiter if same else "\t" if kind == "tsv" else ","
+    newline = table.newline if same else "\n"
     writer = csv.writer(text, delimiter=delimiter, lineterminator=newline)
     if not faithful:
         writer.writerow([*table.names, *added])
@@ -358,7 +370,7 @@ def _write_jsonl(table: Table, added: dict[str, list[Any]], text: IO[str], kind:
         values = (None if isinstance(v, float) and not math.isfinite(v) else v for v in row)
         return json.dumps(dict(zip(names, values, strict=True)), ensure_ascii=False, default=str)
 
-    if table.format == kind:
+    if table.format == kind and table.records:
         for record, *row in zip(table.records, *added.values(), strict=True):
             start = record[:-1].rstrip()
             text.write(

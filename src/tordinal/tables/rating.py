@@ -210,6 +210,7 @@ def rate(
         else np.arange(len(target.rank))
     )
     estimator.fit(X[rows], target.rank[rows])
+    notes += [f"{doubt}: is that right?" for doubt in encoder.doubts_]
     listen("probabilities", 0, 1)
     evidence = estimator.evidence()
     probability = estimator.predict_proba(X)

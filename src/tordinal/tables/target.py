@@ -2,6 +2,7 @@
 
 import re
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -9,11 +10,14 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.reduction import UNLABELED
+from tordinal.tables.cells import is_mark
+from tordinal.tables.scales import known_order, plain
 from tordinal.tables.values import TableError, is_missing, number
 
 __all__ = ["Target", "read_target"]
 
 MANY = 30  # classes beyond which a target is a quantity
+FAR = 3.0  # gaps between ratings from which a single one beyond looks like a typing error
 LEADING_NUMBER = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)(?![\w.,])")
 
 
@@ -39,7 +43,9 @@ class Target:
     notes: list[str]
 
 
-def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
+def read_target(
+    name: str, cells: list[Any], order: list[str] | None, missing: Sequence[str] = ()
+) -> Target:
     """Find the ratings in a column.
 
     Parameters
@@ -50,7 +56,9 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
         Its cells.
     order : list of str or None
         All ratings from the lowest to the highest. None: numbers have their order; so have texts
-        that begin with different numbers.
+        that begin with different numbers, and well-known scales ("low", "medium", "high").
+    missing : sequence of str
+        Marks of rows that are not rated, besides the usual ones.
 
     Returns
     -------
@@ -71,15 +79,15 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
     spelled = [c.strip() if isinstance(c, str) else c for c in cells]
     order = None if order is None else [name.strip() for name in order]
     named = set(order or ())
-    given = [
-        i for i, c in enumerate(spelled) if not is_missing(c) or (isinstance(c, str) and c in named)
-    ]
-    notes = []
-    words = Counter(
-        c
-        for i, c in enumerate(spelled)
-        if isinstance(c, str) and c and is_missing(c) and c not in named
-    )
+
+    def rated(cell: Any) -> bool:
+        if isinstance(cell, str) and cell in named:
+            return True
+        return not (is_missing(cell) or is_mark(cell, missing))
+
+    given = [i for i, c in enumerate(spelled) if rated(c)]
+    notes: list[str] = []
+    words = Counter(c for c in spelled if isinstance(c, str) and c and not rated(c))
     for word, count in sorted(words.items()):
         notes.append(f"{count} cells of {name} say {word!r}: taken as not rated")
     if not given:
@@ -95,6 +103,7 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
             f"`target` {name} holds values of type {type(other).__name__}; "
             "ratings are numbers or text"
         )
+    spelled = _one_spelling([spelled[i] for i in given], spelled, named, notes)
     counts = Counter(spelled[i] for i in given)
     if len(counts) > MANY and order is None:
         raise TableError(
@@ -129,7 +138,54 @@ def read_target(name: str, cells: list[Any], order: list[str] | None) -> Target:
         keep = {k: new for new, k in enumerate(present.tolist())}
         rank[given] = [keep[k] for k in rank[given].tolist()]
         classes = [classes[k] for k in present]
+    _question(name, classes, np.bincount(rank[given]), notes)
     return Target(name, classes, rank, notes)
+
+
+def _one_spelling(
+    given: list[Any], cells: list[Any], named: set[str], notes: list[str]
+) -> list[Any]:
+    """Cells in which ratings that differ in case and spaces only are spelled alike.
+
+    They get the spelling of `order`, or the most frequent one.
+    """
+    counts = Counter(c for c in given if isinstance(c, str))
+    spellings: dict[str, list[str]] = {}
+    for label in counts:
+        spellings.setdefault(plain(label), []).append(label)
+    alike: dict[Any, str] = {}
+    for key, labels in spellings.items():
+        wanted = [n for n in named if plain(n) == key]
+        if len(labels) == 1 and (not named or labels[0] in named or len(wanted) != 1):
+            continue
+        if any(label in named for label in labels) and len(wanted) > 1:
+            continue  # the order tells them apart
+        best = wanted[0] if wanted else max(labels, key=lambda c: (counts[c], c))
+        others = [c for c in labels if c != best]
+        alike |= dict.fromkeys(others, best)
+        if others:
+            listed = " and ".join(map(repr, others))
+            notes.append(f"{listed} {'is' if len(others) == 1 else 'are'} taken as {best!r}")
+    return [alike.get(c, c) if isinstance(c, str) else c for c in cells]
+
+
+def _question(name: str, classes: list[Any], counts: NDArray[np.int64], notes: list[str]) -> None:
+    """Say what looks odd about the ratings."""
+    values = [number(c) for c in classes]
+    single = [str(c) for c, n in zip(classes, counts, strict=True) if n == 1]
+    if len(classes) > 3 and None not in values:
+        gaps = np.diff(np.array(values, dtype=np.float64))
+        for place, rest, others in ((-1, gaps[:-1], classes[:-1]), (0, gaps[1:], classes[1:])):
+            if counts[place] == 1 and gaps[place] > FAR * rest.max():
+                odd = classes[place]
+                notes.append(
+                    f"one row is rated {odd}, far from the others ({others[0]} to {others[-1]}): "
+                    "a typing error?"
+                )
+    if single:
+        notes.append(
+            f"only one row is rated {', '.join(single)}: how well that is predicted cannot be told"
+        )
 
 
 def _spell(value: Any) -> str:
@@ -145,15 +201,21 @@ def _by_name(name: str, counts: Counter[Any], order: list[str]) -> tuple[dict[An
         raise TableError(f"`order` {','.join(order)}: name each rating once, at least two of them")
     groups: dict[Any, int] = {}
     classes: list[Any] = list(order)
+    unknown = [value for value in counts if _spell(value) not in order]
+    if unknown:
+        listed = ", ".join(map(repr, unknown[:20])) + (" and others" if len(unknown) > 20 else "")
+        raise TableError(
+            f"`target` {name} holds {listed}, which `order` does not name; "
+            "add what is a rating, and empty the other cells"
+        )
     for value in counts:
-        if _spell(value) not in order:
-            raise TableError(
-                f"`target` {name} holds {value!r}, which `order` does not name; "
-                "add it, or empty those cells"
-            )
         groups[value] = order.index(_spell(value))
         classes[groups[value]] = value
     return groups, classes
+
+
+def _texts(counts: Counter[Any]) -> bool:
+    return all(isinstance(c, str) for c in counts)
 
 
 def _by_value(
@@ -168,14 +230,19 @@ def _by_value(
         }
         distinct = len(set(values.values())) == len(values)
         if any(v is None for v in values.values()) or not distinct:
+            known = known_order([str(c) for c in counts]) if _texts(counts) else None
+            if known is not None:
+                notes.append(f"ratings are taken in the order {' < '.join(known)}")
+                return {c: k for k, c in enumerate(known)}, list(known)
             if len(counts) == 2:
                 low, high = sorted(counts, key=str)
                 notes.append(f"{low!r} is taken as lower than {high!r}; `order` tells otherwise")
                 return {low: 0, high: 1}, [low, high]
-            ratings = ",".join(sorted(map(str, counts)))
+            ratings = ", ".join(f"{str(c)!r} ({n})" for c, n in counts.most_common())
             raise TableError(
-                f"`target` {name} holds text whose order cannot be known: {ratings}. "
-                f'Name it from the lowest to the highest, as in `order` "{ratings}"'
+                f"`target` {name} holds text whose order cannot be known: {ratings}. Which is the "
+                "lowest? Name all of them from the lowest to the highest with `order`, separated "
+                "by commas"
             )
         listed = " < ".join(str(c) for c in sorted(counts, key=lambda c: values[c] or 0.0))
         notes.append(f"ratings are ordered by the numbers they begin with: {listed}")

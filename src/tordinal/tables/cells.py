@@ -1,0 +1,237 @@
+"""Numbers and dates as people write them in tables: how a whole column is read, and each cell.
+
+One cell does not tell whether ``1,234`` is a thousand or a little more than one, or ``03/04/2024``
+in March or in April. A column often does. Where it does not, the reading is a guess and said to be.
+"""
+
+import datetime
+import re
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from tordinal.tables.values import is_missing, number
+
+__all__ = ["MARKS", "Reading", "is_mark", "read_dates", "read_day", "read_number", "read_numbers"]
+
+# Cells that people put where they have no number, date or rating, in lower case.
+MARKS = {
+    "?", "??", "???", "-", "--", "---", "–", "—", ".", "..", "...", "…", "x", "tbd", "tba", "tbc",
+    "unknown", "missing", "not available", "not applicable", "not rated", "unrated", "no rating",
+    "n.a.", "k.a.", "n/v", "#n/a", "#n/v", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#name?",
+    "#null!", "#num!",
+}  # fmt: skip
+MOSTLY = 0.05  # share of the other cells that may be no numbers in a column of numbers
+
+CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|kr\.?|SEK|NOK|DKK|PLN|zł|Fr\.?)"
+AMOUNT = re.compile(
+    rf"(?P<minus>[-+\u2212]?)\s*(?:{CURRENCY}\s*)?(?P<sign>[-+\u2212]?)\s*"
+    rf"(?P<digits>\d[\d.,'\u2019\u00a0\u202f ]*|[.,]\d+)\s*(?P<unit>%|{CURRENCY})?",
+    re.IGNORECASE,
+)
+SPACES = "'\u2019\u00a0\u202f "
+WHOLE = {
+    ".": re.compile(rf"\d{{1,3}}(?:[,{SPACES}]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+"),
+    ",": re.compile(rf"\d{{1,3}}(?:[.{SPACES}]\d{{3}})+(?:,\d+)?|\d+(?:,\d*)?|,\d+"),
+}
+EITHER = re.compile(r"\d{1,3}[.,]\d{3}")  # a thousand or a decimal separator
+ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$")
+DATE = re.compile(
+    r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:,?\s+(\d{1,2}):(\d{2})(?::\d{2})?\s*([ap]m)?)?$",
+    re.IGNORECASE,
+)
+CENTURY = 69  # years of two digits up to here are of this century
+
+
+@dataclass
+class Reading:
+    """How a column is read.
+
+    Attributes
+    ----------
+    style : dict
+        What `read_number` or `read_day` need to know.
+    marks : Counter
+        Cells that count as missing, and how many there are of each.
+    odd : list of str
+        Cells that cannot be read.
+    words : list of str
+        What should be said about it.
+    doubt : str
+        What should be said aloud, because it may be wrong.
+    """
+
+    style: dict[str, Any]
+    marks: Counter[str] = field(default_factory=Counter)
+    odd: list[str] = field(default_factory=list)
+    words: list[str] = field(default_factory=list)
+    doubt: str = ""
+
+
+def is_mark(cell: Any, more: Sequence[str] = ()) -> bool:
+    """Whether a cell stands for no value, in a column of numbers, dates or ratings."""
+    if not isinstance(cell, str):
+        return False
+    text = cell.strip()
+    return text.lower() in MARKS or text in more
+
+
+def read_number(cell: Any, decimal: str = ".") -> float | None:
+    """A cell as a number, or None.
+
+    Examples
+    --------
+    >>> [read_number(c) for c in ("12.5%", "$1,234.50", "(3)", "1.234,50")]
+    [12.5, 1234.5, -3.0, None]
+    >>> read_number("1.234,50 EUR", decimal=",")
+    1234.5
+    """
+    if not isinstance(cell, str):
+        return None if isinstance(cell, bool) else number(cell)
+    text = cell.strip()
+    negative = text.startswith("(") and text.endswith(")")  # as accountants write it
+    match = AMOUNT.fullmatch(text[1:-1].strip() if negative else text)
+    if match is None:
+        return number(text) if decimal == "." else None
+    digits = match["digits"].strip(SPACES)
+    if not WHOLE[decimal].fullmatch(digits):
+        return number(text) if decimal == "." else None
+    for separator in SPACES + ("," if decimal == "." else "."):
+        digits = digits.replace(separator, "")
+    value = number(digits.replace(",", "."))
+    minus = negative or match["minus"] in ("-", "\u2212") or match["sign"] in ("-", "\u2212")
+    return -value if minus and value is not None else value
+
+
+def read_numbers(
+    cells: Sequence[Any], more: Sequence[str] = (), usual: str = "."
+) -> Reading | None:
+    """How a column of numbers is read; None if it is none.
+
+    Parameters
+    ----------
+    cells : sequence
+        The cells that are not empty.
+    more : sequence of str
+        Further marks of missing values.
+    usual : {".", ","}
+        The decimal separator where the cells do not tell.
+
+    Returns
+    -------
+    reading : Reading or None
+        Its style is ``{"decimal": "." or ","}``.
+    """
+    marks = Counter(c.strip() for c in cells if is_mark(c, more))
+    others = [c for c in cells if not is_mark(c, more)]
+    if not others:
+        return None
+    odd = {d: [str(c) for c in others if read_number(c, d) is None] for d in (".", ",")}
+    decimal = min((usual, "," if usual == "." else "."), key=lambda d: len(odd[d]))
+    if len(odd[decimal]) > MOSTLY * len(others):
+        return None
+    reading = Reading({"decimal": decimal}, marks, odd[decimal])
+    texts = [c.strip() for c in others if isinstance(c, str)]
+    plain = [c for c in texts if number(c) is None and read_number(c, decimal) is not None]
+    if plain:
+        reading.words.append(f"{plain[0]!r} is {read_number(plain[0], decimal):.10g}")
+    reading.doubt = _doubt(texts, decimal)
+    return reading
+
+
+def _doubt(texts: list[str], decimal: str) -> str:
+    """What may be wrong with the reading of a column of numbers."""
+    separated = [c for c in texts if re.search(r"\d[.,]\d", c)]
+    thousands = "," if decimal == "." else "."
+    either = [c for c in separated if EITHER.search(c) and thousands in c]
+    if either and all(EITHER.fullmatch(_bare(c)) for c in separated if thousands in c):
+        told = any(re.search(rf"\d[{decimal}]\d", c) for c in separated)
+        if not told:
+            return f"{either[0]!r} is read as {read_number(either[0], decimal):.10g}"
+    percent = [c for c in texts if c.endswith("%")]
+    if percent and len(percent) < len(texts):
+        return f"{len(percent)} of {len(texts)} cells have a % sign, and are read without it"
+    return ""
+
+
+def _bare(text: str) -> str:
+    match = AMOUNT.fullmatch(text)
+    return match["digits"].strip(SPACES) if match else text
+
+
+def read_day(cell: Any, day_first: bool = True) -> float | None:
+    """A date as a number of days, or None.
+
+    Examples
+    --------
+    >>> read_day("31/12/2023") - read_day("2023-12-30")
+    1.0
+    """
+    if isinstance(cell, str):
+        cell = _date(cell.strip(), day_first)
+    if isinstance(cell, datetime.datetime):
+        return cell.toordinal() + (cell.hour + cell.minute / 60) / 24
+    return float(cell.toordinal()) if isinstance(cell, datetime.date) else None
+
+
+def _date(text: str, day_first: bool) -> datetime.datetime | None:
+    try:
+        if ISO_DATE.match(text):
+            return datetime.datetime.fromisoformat(text)
+        match = DATE.match(text)
+        if match is None:
+            return None
+        one, two, year = int(match[1]), int(match[3]), int(match[4])
+        if len(match[4]) == 2:
+            year += 2000 if year <= CENTURY else 1900
+        hour, minute = int(match[5] or 0), int(match[6] or 0)
+        if match[7]:
+            hour = hour % 12 + (12 if match[7].lower() == "pm" else 0)
+        day, month = (one, two) if day_first else (two, one)
+        return datetime.datetime(year, month, day, hour, minute)
+    except ValueError:
+        return None
+
+
+def read_dates(cells: Sequence[Any], more: Sequence[str] = ()) -> Reading | None:
+    """How a column of dates is read; None if it is none.
+
+    Parameters
+    ----------
+    cells : sequence
+        The cells that are not empty.
+    more : sequence of str
+        Further marks of missing values.
+
+    Returns
+    -------
+    reading : Reading or None
+        Its style is ``{"day_first": bool}``.
+    """
+    marks = Counter(c.strip() for c in cells if is_mark(c, more))
+    others = [c for c in cells if not is_mark(c, more)]
+    if not others or not all(_looks_like_a_date(c) for c in others):
+        return None
+    fits = {d: all(read_day(c, d) is not None for c in others) for d in (True, False)}
+    if not any(fits.values()):
+        return None
+    matches = [m for c in others if isinstance(c, str) and (m := DATE.match(c.strip()))]
+    # Where both fit: with points and dashes the day comes first, with slashes nobody knows.
+    slashes = bool(matches) and matches[0][2] == "/"
+    day_first = fits[True] if fits[True] != fits[False] else not slashes
+    reading = Reading({"day_first": day_first}, marks)
+    if matches:
+        example = matches[0][0]
+        read = datetime.date.fromordinal(int(read_day(example, day_first) or 1)).isoformat()
+        reading.words.append(f"{example!r} is {read}")
+        if fits[True] and fits[False] and any(m[1] != m[3] for m in matches):
+            reading.doubt = f"{example!r} is read as {read}; day and month could be exchanged"
+    return reading
+
+
+def _looks_like_a_date(cell: Any) -> bool:
+    if isinstance(cell, str):
+        text = cell.strip()
+        return bool(ISO_DATE.match(text) or DATE.match(text))
+    return isinstance(cell, datetime.date) and not is_missing(cell)

@@ -1,0 +1,49 @@
+import itertools
+
+import pytest
+
+from tordinal.tables.scales import SCALES, known_order, plain
+
+
+@pytest.mark.parametrize(
+    "order",
+    [
+        ["low", "medium", "high"],
+        ["Small", "Medium", "Large"],
+        ["S", "M", "L", "XL"],
+        ["Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree"],
+        ["F", "D", "C-", "C", "C+", "B", "A-", "A", "A+"],
+        ["poor", "fair", "good", "very good", "excellent"],
+        ["never", "rarely", "sometimes", "often", "always"],
+        ["not_recom", "recommend", "very_recom", "priority", "spec_prior"],
+        ["unacc", "acc", "good", "vgood"],
+        ["★", "★★", "★★★☆", "★★★★★"],
+        ["one star", "two stars", "five stars"],
+        ["no", "yes"],
+        ["Very dissatisfied", "Dissatisfied", "Satisfied", "Very satisfied"],
+    ],
+    ids=str,
+)
+def test_scales_that_people_know(order):
+    for labels in itertools.islice(itertools.permutations(order), 0, None, 7):
+        assert known_order(list(labels)) == order
+
+
+@pytest.mark.parametrize(
+    "labels", [["red", "green", "blue"], ["good", "purple"], ["ok", "okay"], ["a1", "b2"]], ids=str
+)
+def test_what_is_on_no_scale_has_no_order(labels):
+    assert known_order(labels) is None
+
+
+def test_words_are_compared_plainly():
+    assert plain("  Very-GOOD ") == "very good"
+    assert plain("-") == "-"
+    assert known_order(["HIGH", "low "]) == ["low ", "HIGH"]
+
+
+def test_no_word_stands_twice_on_a_scale():
+    for scale in SCALES:
+        words = [word for level in scale for word in level.split("|")]
+        assert len(set(words)) == len(words)
+        assert all(plain(word) == word for word in words)
