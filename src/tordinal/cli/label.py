@@ -163,7 +163,9 @@ def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
 
 
 def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> None:
-    """Say what was done and where the result lies."""
+    """Say what the answer is worth, what was done, and where the result lies."""
+    useful = rating.worth.judgement == "useful"
+    console.print(Text(visible(str(rating.worth)), style="bold" if useful else "bold yellow"))
     columns = grid("column", "taken as", "how or why", "missing")
     for c in rating.model.encoder.plan_:
         missing = (
@@ -183,12 +185,6 @@ def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> No
     console.print(counts)
     for note in rating.notes:
         console.print(Text(f"Note: {visible(note)}."))
-    if rating.errors:
-        wrong, off = rating.errors["this model"]
-        console.print(
-            f"Expected on the predicted rows: {100 * wrong:.0f} % wrong, "
-            f"{off:.2f} steps off on average (cross-validated)."
-        )
     console.print(Text(rating.verdict))
     predicted = int((~rating.given).sum())
     console.print(

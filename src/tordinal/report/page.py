@@ -82,6 +82,8 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         card=rating.model.card,
         errors=rating.errors,
         guess=_guess(rating),
+        worth=visible(str(rating.worth)),
+        useful=rating.worth.judgement == "useful",
         verdict=rating.verdict,
         notes=[visible(note) for note in rating.notes],
         pictures=shown,
@@ -99,10 +101,8 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
 
 
 def _guess(rating: Rating) -> tuple[float, float]:
-    """Errors on the given ratings of always saying their median: what a model must beat."""
-    given = rating.target.rank[rating.given]
-    best = int(np.median(given))
-    return float(np.mean(given != best)), float(np.mean(np.abs(given - best)))
+    """Errors of always giving the most frequent rating: what a model must beat."""
+    return 1.0 - rating.worth.constant_right, rating.worth.constant_off
 
 
 def _influences(

@@ -15,6 +15,7 @@ from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.target import Target
+from tordinal.tables.worth import Worth, judge
 
 __all__ = ["Rating", "Settings", "TableModel", "rate"]
 
@@ -139,6 +140,11 @@ class Rating:
     def confidence(self) -> Array:
         """Probability of each row's rating; 1 where it was given."""
         return np.where(self.given, 1.0, self.probability[np.arange(len(self.rank)), self.rank])
+
+    @property
+    def worth(self) -> Worth:
+        """What the answer is worth, by the ratings that were held out."""
+        return judge(self.target.rank[self.held_out], self.cv_rank, self.target.classes)
 
     @property
     def leader(self) -> Any:

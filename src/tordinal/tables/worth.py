@@ -1,0 +1,123 @@
+"""What an answer is worth, in plain words: held-out ratings against always saying the same."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.reduction import Ranks
+
+__all__ = ["Worth", "judge"]
+
+Array = NDArray[np.float64]
+
+FEWEST = 10  # held-out ratings below which nothing can be told
+Z = 1.96  # of an interval that covers 95 %
+SURE = 1.64  # standard errors of a difference that chance does not make
+
+
+@dataclass(frozen=True)
+class Worth:
+    """How well held-out rows were rated, beside always giving the most frequent rating.
+
+    Attributes
+    ----------
+    judgement : {"useful", "uncertain", "no better", "unknown"}
+        Whether it is better than that.
+    n : int
+        Held-out ratings.
+    right, off : float
+        Share that was exactly right, and mean distance in steps.
+    right_error, off_error : float
+        Half the width of their 95 % intervals.
+    constant : object
+        The most frequent rating.
+    constant_right, constant_off : float
+        The same for always giving it.
+    """
+
+    judgement: str
+    n: int
+    right: float = 0.0
+    right_error: float = 0.0
+    off: float = 0.0
+    off_error: float = 0.0
+    constant: Any = None
+    constant_right: float = 0.0
+    constant_off: float = 0.0
+
+    def __str__(self) -> str:
+        if self.judgement == "unknown":
+            return (
+                f"What this is worth cannot be told: only {self.n} ratings could be held out. "
+                "Rate more rows."
+            )
+        figures = (
+            f"{100 * self.right:.0f} % exactly right (± {100 * self.right_error:.0f}), "
+            f"{self.off:.2f} steps off (± {self.off_error:.2f})"
+        )
+        always = (
+            f"always saying {self.constant} would be {100 * self.constant_right:.0f} % right, "
+            f"{self.constant_off:.2f} steps off"
+        )
+        if self.judgement == "useful":
+            return f"Useful: {figures}; {always}."
+        if self.judgement == "uncertain":
+            return f"Perhaps better than always saying {self.constant}: {figures}; {always}."
+        return (
+            f"No better than always saying {self.constant}: {figures}; {always}. More ratings are "
+            "needed, or the columns say nothing about it."
+        )
+
+
+def judge(truth: Ranks, predicted: Ranks, classes: list[Any]) -> Worth:
+    """Judge predictions of held-out rows.
+
+    Parameters
+    ----------
+    truth, predicted : ndarray of shape (n_rows,)
+        Their ranks.
+    classes : list
+        The ratings by rank.
+
+    Returns
+    -------
+    worth : Worth
+        The judgement.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> truth = np.array([0, 1, 2, 1, 2] * 8)
+    >>> print(judge(truth, truth, ["poor", "fair", "good"]).judgement)
+    useful
+    """
+    n = len(truth)
+    if n < FEWEST:
+        return Worth("unknown", n)
+    constant = int(np.argmax(np.bincount(truth, minlength=len(classes))))
+    right, off = (predicted == truth).astype(np.float64), np.abs(predicted - truth) * 1.0
+    alike, far = (truth == constant).astype(np.float64), np.abs(constant - truth) * 1.0
+    better = [_sure(right - alike), _sure(far - off)]
+    judgement = "useful" if max(better) > SURE else "uncertain" if max(better) > 0 else "no better"
+    if min(better) < -SURE:  # better in one respect, surely worse in the other
+        judgement = "uncertain" if judgement == "useful" else "no better"
+    return Worth(
+        judgement, n, float(right.mean()), _share_error(float(right.mean()), n), float(off.mean()),
+        Z * float(off.std()) / np.sqrt(n), classes[constant], float(alike.mean()),
+        float(far.mean()),
+    )  # fmt: skip
+
+
+def _sure(gain: Array) -> float:
+    """A mean gain in units of its standard error."""
+    mean, spread = float(gain.mean()), float(gain.std())
+    if spread == 0.0:
+        return float(np.sign(mean)) * np.inf if mean else 0.0
+    return mean / spread * np.sqrt(len(gain))
+
+
+def _share_error(share: float, n: int) -> float:
+    """Half the width of Wilson's interval, which also holds near 0 and 1."""
+    return Z / (1 + Z**2 / n) * float(np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2)))

@@ -1,0 +1,59 @@
+import numpy as np
+import pytest
+
+from tordinal.tables.worth import judge
+
+CLASSES = ["poor", "fair", "good"]
+
+
+def ratings(n=100, seed=0):
+    return np.random.default_rng(seed).choice(3, n, p=[0.2, 0.2, 0.6])
+
+
+def noisy(truth, share, seed=1):
+    """Predictions of which a share is wrong by one step."""
+    rng = np.random.default_rng(seed)
+    wrong = rng.random(len(truth)) < share
+    return np.where(wrong, np.where(truth == 1, 2, 1), truth)
+
+
+def test_a_good_answer_is_useful_and_says_by_how_much():
+    truth = ratings()
+    worth = judge(truth, noisy(truth, 0.2), CLASSES)
+    assert worth.judgement == "useful"
+    assert worth.constant == "good"
+    assert worth.constant_right == np.mean(truth == 2)
+    said = str(worth)
+    assert said.startswith("Useful: ")
+    assert f"{100 * worth.right:.0f} % exactly right (± " in said
+    assert "always saying good would be " in said
+
+
+def test_a_constant_answer_is_no_better_and_is_said_to_be():
+    truth = ratings()
+    worth = judge(truth, np.full(100, 2), CLASSES)
+    assert worth.judgement == "no better"
+    assert str(worth).startswith("No better than always saying good: ")
+    assert "More ratings are needed" in str(worth)
+
+
+def test_chance_alone_is_rarely_called_useful():
+    called = [judge(ratings(60, s), ratings(60, s + 999), CLASSES).judgement for s in range(200)]
+    assert called.count("useful") <= 20
+    assert called.count("no better") > 100
+
+
+@pytest.mark.parametrize("share", [0.05, 0.3, 0.6, 0.95])
+def test_the_interval_covers_the_truth_nearly_as_often_as_it_says(share):
+    covered = 0
+    for seed in range(300):
+        truth = ratings(60, seed)
+        worth = judge(truth, noisy(truth, 1 - share, seed + 10_000), CLASSES)
+        covered += abs(worth.right - share) <= worth.right_error + 0.03
+    assert covered >= 0.9 * 300
+
+
+def test_few_ratings_tell_nothing():
+    worth = judge(np.array([0, 1, 2]), np.array([0, 1, 2]), CLASSES)
+    assert worth.judgement == "unknown"
+    assert "only 3 ratings could be held out" in str(worth)
