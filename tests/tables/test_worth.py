@@ -37,6 +37,13 @@ def test_a_constant_answer_is_no_better_and_is_said_to_be():
     assert "More ratings are needed" in str(worth)
 
 
+def test_both_constant_guesses_are_shown_where_they_differ():
+    truth = np.repeat([0, 1, 2], [40, 25, 35])
+    worth = judge(truth, noisy(truth, 0.2), CLASSES)
+    assert (worth.constant, worth.middle) == ("poor", "fair")
+    assert "always saying poor would be 40 % right, always saying fair 0.75 steps off" in str(worth)
+
+
 def test_chance_alone_is_rarely_called_useful():
     called = [judge(ratings(60, s), ratings(60, s + 999), CLASSES).judgement for s in range(200)]
     assert called.count("useful") <= 20

@@ -9,9 +9,10 @@ from rich.markup import escape
 from sklearn.datasets import load_diabetes
 
 from tordinal.cli.label import Job, run_label
-from tordinal.datasets import quantize
+from tordinal.datasets import make_reviews, quantize
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.tables.rating import Settings
+from tordinal.tables.values import TableError
 
 
 def run_demo(out: Path, n_labels: int, seed: int) -> None:
@@ -61,6 +62,25 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
         f"(always the same grade: {100 * mean_zero_one_error(hidden, guess):.0f} %, "
         f"{mean_absolute_error(hidden, guess):.2f}).\n"
         f"Open {escape(names['report.html'])} in a browser.",
+        highlight=False,
+        soft_wrap=True,
+    )
+
+
+def write_reviews(path: Path, seed: int) -> None:
+    """Write a table of made-up reviews, of which every fifth has stars."""
+    if path.exists():
+        raise TableError(f"{path} exists already; name another file, or remove it")
+    texts, stars = make_reviews(300, random_state=seed)
+    kept = np.random.default_rng(seed).permutation(300)[:60]
+    given = pd.Series(stars, dtype="Int64").where(np.isin(np.arange(300), kept))
+    pd.DataFrame({"review": texts, "stars": given}).to_csv(path, index=False)
+    Console().print(
+        f"Written: {escape(str(path))}, 300 reviews, 60 of them with stars. Rate the rest:\n"
+        + escape(
+            f"$ tordinal label {path} --text review --target stars -o rated.csv "
+            "--report report.html"
+        ),
         highlight=False,
         soft_wrap=True,
     )

@@ -285,18 +285,31 @@ def demo(
         int, typer.Option(help="Grades that are kept; the others are hidden.", min=10, max=400)
     ] = 60,
     seed: Annotated[int, typer.Option(help="Which grades are kept.", min=0)] = 0,
+    reviews: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="CSV", help="Only write a table of 300 made-up reviews, 60 of them with stars."
+        ),
+    ] = None,
 ) -> None:
     """Grade the diabetes of 442 patients of whom 60 are graded, and compare with the truth.
 
     Runs `tordinal label` on a table that it writes first. Needs no network: the data come with
     scikit-learn.
+
+    [bold]Example[/]
+
+    tordinal demo --reviews reviews.csv
     """
     from tordinal.cli.session import refusing
 
     with refusing():
-        from tordinal.cli.demo import run_demo
+        from tordinal.cli.demo import run_demo, write_reviews
 
-        run_demo(out, labels, seed)
+        if reviews is not None:
+            write_reviews(reviews, seed)
+        else:
+            run_demo(out, labels, seed)
 
 
 def main() -> None:

@@ -31,10 +31,10 @@ class Worth:
         Share that was exactly right, and mean distance in steps.
     right_error, off_error : float
         Half the width of their 95 % intervals.
-    constant : object
-        The most frequent rating.
+    constant, middle : object
+        The most frequent rating, and the median one: the best to give always.
     constant_right, constant_off : float
-        The same for always giving it.
+        How often the one would be right, and how far off the other.
     """
 
     judgement: str
@@ -44,6 +44,7 @@ class Worth:
     off: float = 0.0
     off_error: float = 0.0
     constant: Any = None
+    middle: Any = None
     constant_right: float = 0.0
     constant_off: float = 0.0
 
@@ -57,9 +58,10 @@ class Worth:
             f"{100 * self.right:.0f} % exactly right (± {100 * self.right_error:.0f}), "
             f"{self.off:.2f} steps off (± {self.off_error:.2f})"
         )
+        other = "" if self.middle == self.constant else f"always saying {self.middle} "
         always = (
             f"always saying {self.constant} would be {100 * self.constant_right:.0f} % right, "
-            f"{self.constant_off:.2f} steps off"
+            f"{other}{self.constant_off:.2f} steps off"
         )
         if self.judgement == "useful":
             return f"Useful: {figures}; {always}."
@@ -98,15 +100,16 @@ def judge(truth: Ranks, predicted: Ranks, classes: list[Any]) -> Worth:
         return Worth("unknown", n)
     constant = int(np.argmax(np.bincount(truth, minlength=len(classes))))
     right, off = (predicted == truth).astype(np.float64), np.abs(predicted - truth) * 1.0
-    alike, far = (truth == constant).astype(np.float64), np.abs(constant - truth) * 1.0
+    middle = int(np.median(truth))
+    alike, far = (truth == constant).astype(np.float64), np.abs(middle - truth) * 1.0
     better = [_sure(right - alike), _sure(far - off)]
     judgement = "useful" if max(better) > SURE else "uncertain" if max(better) > 0 else "no better"
     if min(better) < -SURE:  # better in one respect, surely worse in the other
         judgement = "uncertain" if judgement == "useful" else "no better"
     return Worth(
         judgement, n, float(right.mean()), _share_error(float(right.mean()), n), float(off.mean()),
-        Z * float(off.std()) / np.sqrt(n), classes[constant], float(alike.mean()),
-        float(far.mean()),
+        Z * float(off.std()) / np.sqrt(n), classes[constant], classes[middle],
+        float(alike.mean()), float(far.mean()),
     )  # fmt: skip
 
 
