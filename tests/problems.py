@@ -2,6 +2,7 @@
 
 import numpy as np
 import pandas as pd
+import scipy.sparse as sp
 
 from tordinal.couplings import Reduction
 from tordinal.experiments.cells import FIGURES, cells_of
@@ -24,6 +25,14 @@ def problem_of(loss="hinge", coupling=None, n_thresholds=3):
     """A loss by its name or as an object, with the coupling of RED-SVM unless told otherwise."""
     loss = LOSSES[loss]() if isinstance(loss, str) else loss
     return Problem(loss, coupling or Reduction(), n_thresholds)
+
+
+def two_matrices(sparse):
+    """Two small matrices, one with an empty row, dense and in the form that is asked for."""
+    rng = np.random.default_rng(1)
+    A, B = rng.normal(size=(7, 5)), rng.normal(size=(4, 5))
+    A[2] = 0.0
+    return A, B, *((sp.csr_array(A), sp.csr_array(B)) if sparse else (A, B))
 
 
 def hide(y, n_labels, seed=0):

@@ -1,6 +1,7 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from problems import two_matrices
 from scipy.spatial.distance import cdist
 
 from tordinal.distances import manhattan, products, squared_distances, squared_norms
@@ -27,10 +28,7 @@ def test_distances_of_close_pairs_keep_their_relative_accuracy(n_features, spars
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_products_norms_and_manhattan_distances(sparse):
-    rng = np.random.default_rng(1)
-    A, B = rng.normal(size=(7, 5)), rng.normal(size=(4, 5))
-    A[2] = 0.0  # an empty row
-    a, b = (sp.csr_array(A), sp.csr_array(B)) if sparse else (A, B)
+    A, B, a, b = two_matrices(sparse)
     np.testing.assert_allclose(products(a, b), A @ B.T, atol=1e-12)
     np.testing.assert_allclose(squared_norms(a), (A**2).sum(axis=1), atol=1e-12)
     np.testing.assert_allclose(manhattan(a, b), cdist(A, B, "cityblock"), atol=1e-12)

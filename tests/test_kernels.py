@@ -3,7 +3,7 @@ from dataclasses import dataclass
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from problems import hide, ordinal_problem
+from problems import hide, ordinal_problem, two_matrices
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
@@ -13,10 +13,7 @@ from tordinal.kernels import KERNELS, Custom, Kernel, make_kernel, register, res
 
 @pytest.mark.parametrize("sparse", [False, True])
 def test_kernels_equal_those_of_scikit_learn(sparse):
-    rng = np.random.default_rng(1)
-    A, B = rng.normal(size=(7, 5)), rng.normal(size=(4, 5))
-    A[2] = 0.0  # an empty row
-    a, b = (sp.csr_array(A), sp.csr_array(B)) if sparse else (A, B)
+    A, B, a, b = two_matrices(sparse)
     expected = {
         "linear": A @ B.T,
         "rbf": rbf_kernel(A, B, 0.3),

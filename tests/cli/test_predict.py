@@ -23,22 +23,19 @@ def model(tmp_path_factory):
     return folder / "m.skops"
 
 
+def save_model(reviews, folder, *options):
+    """Label the reviews and save the model."""
+    run(
+        "label", reviews, "--target", "stars", "-o", folder / "o.csv",
+        "--model", folder / "m.skops", *options,
+    )  # fmt: skip
+
+
 @pytest.mark.parametrize("method", ["tor", "redsvm"])
 def test_predict_gives_new_rows_what_the_model_in_memory_gives(reviews, tmp_path, method):
     from tordinal.tables.models import load_model
 
-    run(
-        "label",
-        reviews,
-        "--target",
-        "stars",
-        "-o",
-        tmp_path / "o.csv",
-        "--model",
-        tmp_path / "m.skops",
-        "--method",
-        method,
-    )
+    save_model(reviews, tmp_path, "--method", method)
     texts, stars = make_reviews(40, random_state=9)
     new = pd.DataFrame({"review": texts, "price": 0.1, "shop": "south", "stars": stars})
     new.to_csv(tmp_path / "new.csv", index=False)
@@ -55,17 +52,7 @@ def test_predict_gives_new_rows_what_the_model_in_memory_gives(reviews, tmp_path
 
 
 def test_inspect_shows_what_a_model_is(reviews, tmp_path):
-    run(
-        "label",
-        reviews,
-        "--target",
-        "stars",
-        "-o",
-        tmp_path / "o.csv",
-        "--model",
-        tmp_path / "m.skops",
-        *FAST,
-    )
+    save_model(reviews, tmp_path, *FAST)
     said = run("inspect", tmp_path / "m.skops", env={"COLUMNS": "200"}).output
     for expected in (
         "1 < 2 < 3 < 4 < 5",
@@ -80,17 +67,7 @@ def test_inspect_shows_what_a_model_is(reviews, tmp_path):
 
 
 def test_predict_knows_ratings_however_they_are_spelled(reviews, tmp_path):
-    run(
-        "label",
-        reviews,
-        "--target",
-        "stars",
-        "-o",
-        tmp_path / "o.csv",
-        "--model",
-        tmp_path / "m.skops",
-        *FAST,
-    )
+    save_model(reviews, tmp_path, *FAST)
     new = frame().assign(stars=STARS.astype(float))
     new.to_csv(tmp_path / "new.csv", index=False)
     said = run(

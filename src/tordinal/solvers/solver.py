@@ -76,23 +76,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Task:
-    """One training.
-
-    Attributes
-    ----------
-    y : ndarray of shape (n_samples,)
-        Ranks; where the cost is 0 they do not matter.
-    cost : ndarray of shape (n_samples,)
-        C_i of each row.
-    warm : Solution or None
-        Where to start; its ranks and costs may have been others.
-    tol : float
-        How much of the optimality conditions may be left.
-    limit : float
-        Steps at most.
-    report : callable
-        To be called with the steps so far and the violation, several times a second.
-    """
+    """One training: what `Solver.solve` was asked for, in the units of the scaled problem."""
 
     y: Ranks
     cost: Array

@@ -195,19 +195,9 @@ def _date(text: str, day_first: bool) -> datetime.datetime | None:
 
 
 def read_dates(cells: Sequence[Any], more: Sequence[str] = ()) -> Reading | None:
-    """How a column of dates is read; None if it is none.
+    """How a column of dates is read; None if it is none. See `read_numbers`.
 
-    Parameters
-    ----------
-    cells : sequence
-        The cells that are not empty.
-    more : sequence of str
-        Further marks of missing values.
-
-    Returns
-    -------
-    reading : Reading or None
-        Its style is ``{"day_first": bool}``.
+    The style is ``{"day_first": bool}``.
     """
     marks = Counter(c.strip() for c in cells if is_mark(c, more))
     others = [c for c in cells if not is_mark(c, more)]
