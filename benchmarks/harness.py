@@ -97,6 +97,8 @@ def page(results: Path, target: Path) -> Path:
             parts.append("\n" + notes.read_text())
         last: list[str] = []
         for record in content["records"]:
+            if "field" in record:  # single figures behind a map
+                continue
             if list(record) != last:
                 last = list(record)
                 parts.append("\n| " + " | ".join(last) + " |\n" + "|---" * len(last) + "|\n")
