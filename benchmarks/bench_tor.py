@@ -32,6 +32,8 @@ def ours(n: int) -> dict[str, Any]:
 class SVCTrainer:
     """Trains on the extended problem with scikit-learn's SVC, as one would without this library."""
 
+    coarse = 1.0
+
     def __init__(self, K: np.ndarray, m: int):
         self.K, self.m = K, m
 

@@ -46,6 +46,14 @@ def test_the_worst_pair_by_trying_them_all(least, most):
     assert worst == max(most[l] - least[k] for k, l in allowed)
 
 
+@pytest.mark.parametrize("coupling", COUPLINGS, ids=str)
+@given(least=numbers, most=numbers, c=numbers)
+def test_pairs_that_are_always_allowed_are_among_those_allowed(coupling, least, most, c):
+    always = coupling.pairs(3)
+    worst = max(most[l] - least[k] for k in range(3) for l in range(3) if always[k, l])
+    assert coupling.worst_pair(c - c.mean(), least, most)[2] >= worst
+
+
 def test_how_far_a_pair_may_move():
     c = np.array([-1.0, -0.5, 1.5])
     assert Reduction().room(c, -1, -1) == np.inf

@@ -114,6 +114,7 @@ def test_the_schedule_is_the_papers():
 class StubbornTrainer:
     """Its model changes two rows once, so that a swap is due, but its objective never falls."""
 
+    coarse: float = 10.0
     asked: list = field(default_factory=list)
 
     def train(self, y, cost, warm, precision):

@@ -28,6 +28,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 TIED = 1e-9  # distance of thresholds that are the same but for rounding
+BALANCED = 1e-15  # share of all variables that a sum differs from zero by in rounding
 ROUNDING = 1e-12  # share of the largest partial sum below which a multiplier counts as zero
 
 
@@ -78,6 +79,10 @@ class Coupling:
     def tied(self, c: Array) -> Index:
         """For each threshold a number, the same for those that one equality constraint ties."""
         return np.arange(len(c))
+
+    def pairs(self, m: int) -> NDArray[np.bool_]:
+        """Which thresholds (raised, lowered) may move together whatever c is."""
+        return np.eye(m, dtype=np.bool_)
 
     def worst_pair(self, c: Array, least: Array, most: Array) -> tuple[int, int, float]:
         """Thresholds (raised, lowered) of the worst allowed violation, and how large it is.
@@ -143,6 +148,9 @@ class Reduction(Coupling):
     def tied(self, c: Array) -> Index:
         return np.zeros(len(c), dtype=np.int64)
 
+    def pairs(self, m: int) -> NDArray[np.bool_]:
+        return np.ones((m, m), dtype=np.bool_)
+
     def worst_pair(self, c: Array, least: Array, most: Array) -> tuple[int, int, float]:
         return -1, -1, float(most.max() - least.min())
 
@@ -186,6 +194,9 @@ class Explicit(Coupling):
     def tied(self, c: Array) -> Index:
         return np.concatenate([[0], np.cumsum(self._multipliers(c) <= 0)]).astype(np.int64)
 
+    def pairs(self, m: int) -> NDArray[np.bool_]:
+        return np.tri(m, dtype=np.bool_)
+
     def worst_pair(self, c: Array, least: Array, most: Array) -> tuple[int, int, float]:
         # Raising at k > l makes the multipliers between them grow; at k < l it takes them back,
         # which they allow as long as all of them are positive: where the two are tied.
@@ -217,6 +228,8 @@ def zero_sum(beta: Array, margin: Array) -> Array:
     Those with the least loss, which is those with the largest margin, are zeroed first.
     """
     excess = beta.sum()
+    if abs(excess) <= BALANCED * np.abs(beta).sum():
+        return beta
     heavier = np.flatnonzero(beta * np.sign(excess) > 0)
     heavier = heavier[np.argsort(-margin[heavier], kind="stable")]
     covered = np.cumsum(np.abs(beta[heavier]))

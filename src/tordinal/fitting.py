@@ -129,6 +129,11 @@ class SolverTrainer:
     max_iter: int
     on_chunk: Callable[[int, float], None] | None = None
 
+    @property
+    def coarse(self) -> float:
+        """How much coarser trainings between two swaps are."""
+        return self.solver.coarse
+
     def train(self, y: Ranks, cost: Array, warm: Solution | None, precision: float) -> Solution:
         """Solve (4) with y fixed."""
         return self.solver.solve(

@@ -99,6 +99,8 @@ class Problem:
     def costs(self, y: Ranks, cost: Array) -> Array:
         """C_i at every threshold that row i uses, 0 at the others; shape (rows, thresholds)."""
         first, last = self.coupling.spans(self.n_thresholds)
+        if (last - first).min() == self.n_thresholds:
+            return np.broadcast_to(cost[:, None], (len(cost), self.n_thresholds))
         k = np.arange(self.n_thresholds)
         return np.where((k >= first[y][:, None]) & (k < last[y][:, None]), cost[:, None], 0.0)
 

@@ -18,7 +18,6 @@ Array = NDArray[np.float64]
 Swaps = int | str
 
 NEGLIGIBLE = 1e-5  # share of the objective below which `swaps="all"` does not train again
-COARSE = 10.0  # trainings between two swaps are as much coarser than the last one at a level of C2
 FINEST = 1e-4  # how far below `tol` a training is refined to make a swap's gain visible
 MOST_LEVELS = 10_000
 
@@ -41,6 +40,10 @@ class Fit(Protocol):
 
 class Trainer(Protocol):
     """Trains threshold models on one set of rows."""
+
+    @property
+    def coarse(self) -> float:
+        """How much coarser than the last one of a level trainings between two swaps are."""
 
     def train(self, y: Ranks, cost: Array, warm: Any | None, precision: float) -> Any:
         """Solve (4) with y fixed, to `precision` times the usual tolerance; return a `Fit`."""
@@ -197,7 +200,7 @@ def transduce(
                 n_swaps = n_swaps if gained > NEGLIGIBLE * result.fit.objective else 0
             fit = _retrain(trainer, swapped, cost, result.fit) if n_swaps else None  # line 8
             if fit is not None:
-                result.y, result.fit, coarse = swapped, fit, True
+                result.y, result.fit, coarse = swapped, fit, trainer.coarse > 1.0
                 result.history[-1]["swaps"] = n_swaps
                 stop = _record(result, C2, on_training)
             elif coarse:
@@ -292,7 +295,7 @@ def _retrain(trainer: Trainer, y: Ranks, cost: Array, last: Any) -> Any | None:
     refined until that shows. If it never does, the gain is below what can be measured: None, and
     the swap is not made. So the search always ends.
     """
-    fit, precision = last, COARSE
+    fit, precision = last, trainer.coarse
     while precision >= FINEST:
         fit = trainer.train(y, cost, fit, precision)
         if fit.objective < last.objective:

@@ -48,6 +48,7 @@ SAFE = 100.0  # rounding errors below which what is left of the curvature in t i
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
 DOUBLE = 1e6  # curvature from which single precision is not even tried
 LONG = 2500  # rows from which a factorisation is worth all threads
+COARSE = 10.0  # of trainings between two swaps
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
 HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 SMALL = 1024  # rows of such problems that are solved in the features of a square root of K
@@ -69,6 +70,7 @@ class KernelNewton(Solver):
     """
 
     data: Gram
+    coarse = COARSE
 
     def __init__(self, data: Gram, problem: Problem):
         super().__init__(data, problem)

@@ -38,6 +38,7 @@ WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magni
 STEERING, MANY = 1e-6, 2**18
 DAMPING = 1e-13  # of thresholds that no row holds in place
 HARD = 1e12  # all costs of rows of unit size, from which rounding counts
+COARSE = 10.0  # of trainings between two swaps
 REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
 ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
 
@@ -58,7 +59,7 @@ class Newton(Solver):
     """
 
     data: Rows
-    refined = REFINED
+    refined, coarse = REFINED, COARSE
 
     def __init__(self, data: Rows, problem: Problem):
         super().__init__(data, problem)

@@ -23,7 +23,7 @@ from numpy.typing import NDArray
 from tordinal.engines.gram import Gram
 from tordinal.problem import Problem
 from tordinal.reduction import signs
-from tordinal.solvers.smo_steps import Prospects, prospects, take_steps
+from tordinal.solvers.smo_steps import Prospects, prospects, take_rounds, take_steps
 from tordinal.solvers.solver import Solution, Solver, Task
 from tordinal.solvers.square_root import SquareRoot
 from tordinal.solvers.working_set import WorkingSet
@@ -40,8 +40,11 @@ MANY, SAMPLED, SAMPLE_TOL = 2048, 16, 1e-2  # rows from which a sample of them g
 ROUNDING = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
 PATIENCE, PATIENCE_A_ROW = 1_000_000, 2000  # steps after which a solution is given up
+PAIR_NEARER = 0.3  # the same for pairs of thresholds that take turns
+ROUNDS_CHUNK = 10  # as many steps more where pairs of thresholds take turns
 STEPS_A_ROUND = 50  # what a look at all rows costs
 HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
+HEAVY = 1e-2  # what a violation times a cost must be to count in the duality gap
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
@@ -82,6 +85,7 @@ class SMO(Solver):
         at, n = self._start(task), len(task.y)
         r, steps, rounds, stalled = coupling.r, 0, 0, 0
         same_costs = task.warm is not None and np.array_equal(task.warm.cost, task.cost)
+        swapped = same_costs
         if same_costs and coupling.any_pair:
             # A few labels were swapped: what moved in the last training moves now.
             steps += self._run(at, -1, -1, task.tol, task.limit)
@@ -93,7 +97,8 @@ class SMO(Solver):
                 break
             if violation <= tol:
                 # With a huge cost even a small violation weighs much.
-                if not self._gap_tells(task, at, view):
+                heavy = tol * float(task.cost.max()) > HEAVY
+                if not (heavy and self._gap_tells(task, at, view)):
                     break
                 if tol <= FINEST:
                     tol = 0.0  # it is as near as it gets, but not near enough
@@ -115,10 +120,10 @@ class SMO(Solver):
                     at.h, r * at.c, task.y, task.cost, at.beta, *shape, raised, lowered
                 )
             self._work.take(self._most_likely(view))
-            # A coupling with several pairs of thresholds turns to the next one when this one is no
-            # longer the worst, and a working set of some rows makes way for another.
-            many = raised >= 0 or not self._work.whole
-            goal = max(tol, NEARER * violation) if many else tol
+            # A working set of some rows makes way for another before all is done.
+            many = not self._work.whole or (raised >= 0 and raised < lowered)
+            # After a swap there is little to do, and what was wanted last time is at hand.
+            goal = max(tol, NEARER * violation) if many and not (swapped and raised < 0) else tol
             taken = self._run(at, raised, lowered, goal, task.limit - steps)
             steps += taken
             # Loops add up gradients in different orders. Where the violation is the tolerance to
@@ -200,17 +205,31 @@ class SMO(Solver):
         n, r, coupling = len(index), self.problem.coupling.r, self.problem.coupling
         chunk = int(np.clip(CHUNK_WORK // n, 50, 2_000 + 10 * n))
         before = part.beta.sum(axis=1)
-        taken = take_steps(
-            self._work.matrix, self._diagonal[index], part.h, part.beta, part.lower, part.upper,
-            part.target, at.c, r, raised, lowered, coupling.room(at.c, raised, lowered), goal,
-            int(min(chunk, limit)),
-        )  # fmt: skip
+        if raised >= 0 and coupling.pairs(len(at.c))[raised, lowered]:
+            taken = take_rounds(
+                self._work.matrix, self._diagonal[index], part.h, part.beta, part.lower, part.upper,
+                part.target, at.c, r, coupling.pairs(len(at.c)), goal, PAIR_NEARER,
+                int(min(ROUNDS_CHUNK * chunk, limit)),
+            )  # fmt: skip
+        else:
+            taken = self._one_pair(at, part, raised, lowered, goal, int(min(chunk, limit)))
         if taken:
             change = part.beta.sum(axis=1) - before
             moved = np.flatnonzero(change)
             at.beta[index] = part.beta
             at.h += self.data.combine(index[moved], change[moved])
         return taken
+
+    def _one_pair(
+        self, at: "State", part: "Part", raised: int, lowered: int, goal: float, most: int
+    ) -> int:
+        """Steps at one pair of thresholds, or with -1 at any."""
+        coupling = self.problem.coupling
+        return take_steps(
+            self._work.matrix, self._diagonal[self._work.index], part.h, part.beta, part.lower,
+            part.upper, part.target, at.c, coupling.r, raised, lowered,
+            coupling.room(at.c, raised, lowered), goal, most,
+        )  # fmt: skip
 
     # Starts ------------------------------------------------------------------------------------
 

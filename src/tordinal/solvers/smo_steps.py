@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Prospects", "prospects", "take_steps"]
+__all__ = ["Prospects", "prospects", "take_rounds", "take_steps"]
 
 LANES = 256  # rows that are compared with the running extremes at a time: all in the first cache
 FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
@@ -145,8 +145,27 @@ def take_steps(
     place = np.zeros(LANES, dtype=np.int32)
     row_i = row_j = matrix[0][:n]
     i, g_low = _move(up, low, at_up, at_low, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place)
-    steps = 0
-    while steps < max_steps and g_low - up[i] > tol:
+    steps, before = 0, -1
+    while steps < max_steps:
+        if not g_low - up[i] > tol:
+            if steps == before or raised >= 0:
+                break
+            # When c changes, another candidate of a row may be the better one: all choose anew.
+            before = steps
+            for p in range(n):
+                if at_up[p] >= 0:
+                    h[p] = up[p] - rc[at_up[p]] + target[p, at_up[p]]
+                elif at_low[p] >= 0:
+                    h[p] = low[p] - rc[at_low[p]] + target[p, at_low[p]]
+                else:
+                    continue
+                _candidate(
+                    p, h[p], rc, target, beta, lower, upper, raised, lowered, up, low, at_up, at_low
+                )
+            i, g_low = _move(
+                up, low, at_up, at_low, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place
+            )
+            continue
         row_i, k, g_up = matrix[i][:n], at_up[i], up[i]
         j = _partner(low, at_low, k, g_up, row_i, diagonal, diagonal[i], r, best, place)
         row_j, l = matrix[j][:n], at_low[j]
@@ -175,4 +194,51 @@ def take_steps(
             room -= step
             if room <= 0.0:
                 break
+    return steps
+
+
+@njit(cache=True, nogil=True)
+def take_rounds(
+    matrix, diagonal, h, beta, lower, upper, target, c, r, allowed, tol, nearer, max_steps
+):
+    """Take steps at one pair of thresholds after another, always the worst of those allowed.
+
+    Each pair is left when its violation is `nearer` times what it was. h follows.
+    """
+    n, m = beta.shape
+    before, steps = np.empty(n), 0
+    least, most = np.empty(m), np.empty(m)
+    while steps < max_steps:
+        least[:], most[:] = np.inf, -np.inf
+        for p in range(n):
+            before[p] = 0.0
+            for k in range(m):
+                g = h[p] + r * c[k] - target[p, k]
+                before[p] += beta[p, k]
+                if beta[p, k] < upper[p, k]:
+                    least[k] = min(least[k], g)
+                if beta[p, k] > lower[p, k]:
+                    most[k] = max(most[k], g)
+        raised, lowered, worst = 0, 0, -np.inf
+        for k in range(m):
+            for l in range(m):
+                if allowed[k, l] and most[l] - least[k] > worst:
+                    raised, lowered, worst = k, l, most[l] - least[k]
+        if not worst > tol:
+            break
+        taken = take_steps(
+            matrix, diagonal, h.copy(), beta, lower, upper, target, c, r, raised, lowered, np.inf,
+            max(tol, nearer * worst), max_steps - steps,
+        )  # fmt: skip
+        if taken == 0:
+            break
+        steps += taken
+        for p in range(n):
+            change = -before[p]
+            for k in range(m):
+                change += beta[p, k]
+            if change != 0.0:
+                row = matrix[p]
+                for q in range(n):
+                    h[q] += change * row[q]
     return steps

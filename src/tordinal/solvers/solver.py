@@ -106,6 +106,9 @@ class Solver(ABC):
     """
 
     refined: ClassVar[float] = 0.0  # the tolerance to which small problems are brought at the end
+    coarse: ClassVar[float] = (
+        1.0  # how much coarser trainings between two swaps are worth their while
+    )
 
     def __init__(self, data: Any, problem: Problem):
         self.data, self.original = data, problem
@@ -173,10 +176,11 @@ class Solver(ABC):
 
     def _or_nothing(self, task: Task, solution: Solution) -> Solution:
         """A solution, or w = 0 where one that has not converged is worse than that."""
-        m = self.problem.n_thresholds
-        h, t = np.zeros(len(task.y)), np.zeros(m)
+        if solution.converged:
+            return solution
+        h, t = np.zeros(len(task.y)), np.zeros(self.problem.n_thresholds)
         value = self.problem.objective(task.y, task.cost, h, 0.0, t)
-        if solution.converged or not solution.objective > value:
+        if not solution.objective > value:
             return solution
         return replace(
             solution, h=h, thresholds=t, objective=value, coefficients=h.copy(),
