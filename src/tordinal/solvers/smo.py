@@ -24,7 +24,7 @@ from tordinal.engines.gram import Gram
 from tordinal.problem import Problem
 from tordinal.reduction import signs
 from tordinal.solvers.smo_steps import Prospects, prospects, take_rounds, take_steps
-from tordinal.solvers.solver import Solution, Solver, Task
+from tordinal.solvers.solver import GAP, Solution, Solver, Task
 from tordinal.solvers.square_root import SquareRoot
 from tordinal.solvers.working_set import WorkingSet
 
@@ -44,7 +44,6 @@ PAIR_NEARER = 0.3  # the same for pairs of thresholds that take turns
 ROUNDS_CHUNK = 10  # as many steps more where pairs of thresholds take turns
 STEPS_A_ROUND = 50  # what a look at all rows costs
 HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
-HEAVY = 1e-2  # what a violation times a cost must be to count in the duality gap
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
@@ -86,6 +85,11 @@ class SMO(Solver):
         r, steps, rounds, stalled = coupling.r, 0, 0, 0
         same_costs = task.warm is not None and np.array_equal(task.warm.cost, task.cost)
         swapped = same_costs
+        # After a swap the objective is about what it was. Violations within the tolerance weigh at
+        # most tol times all costs, which tells only where the objective is much less than those.
+        doubtful = True
+        if swapped and task.warm is not None:
+            doubtful = float(task.cost.sum()) * len(at.c) > GAP * task.warm.objective
         if same_costs and coupling.any_pair:
             # A few labels were swapped: what moved in the last training moves now.
             steps += self._run(at, -1, -1, task.tol, task.limit)
@@ -97,8 +101,7 @@ class SMO(Solver):
                 break
             if violation <= tol:
                 # With a huge cost even a small violation weighs much.
-                heavy = tol * float(task.cost.max()) > HEAVY
-                if not (heavy and self._gap_tells(task, at, view)):
+                if not (doubtful and self._gap_tells(task, at, view)):
                     break
                 if tol <= FINEST:
                     tol = 0.0  # it is as near as it gets, but not near enough
