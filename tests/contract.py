@@ -181,7 +181,8 @@ def broken_promises(case, reference=True):
     again = value_of(case, y, cost, h, norm, solution.thresholds)
     total = float(cost.sum()) * case.n_thresholds
     allowed = ROUNDING * total
-    if abs(again - value) > 1e-4 * abs(again) + allowed + total * rounding_of(case, solution):
+    near = 1e-4 if solution.converged else 1e-2  # where it is told that rounding won
+    if abs(again - value) > near * abs(again) + allowed + total * rounding_of(case, solution):
         broken.append(f"objective {value:.10g}, recomputed {again:.10g}")
     if reference and solution.converged:
         best = optimum(case, norm, again)

@@ -168,7 +168,8 @@ class SMO(Solver):
         t = self.problem.coupling.thresholds(at.c, view.least, view.most)
         a, h = at.beta.sum(axis=1), at.h
         if float(task.cost.max()) > HARD:
-            h = self.data.times(a)  # what was carried along is lost in rounding
+            a = a - a.mean()  # what was carried along is lost in rounding, and so is this sum
+            h = self.data.times(a)
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
         u = signs(task.y, len(t)) * at.beta
         u = np.divide(u, task.cost[:, None], out=np.zeros_like(u), where=task.cost[:, None] > 0)
