@@ -58,10 +58,10 @@ class Worth:
             f"{100 * self.right:.0f} % exactly right (± {100 * self.right_error:.0f}), "
             f"{self.off:.2f} steps off (± {self.off_error:.2f})"
         )
-        other = "" if self.middle == self.constant else f"always saying {self.middle} "
+        other = "" if self.middle == self.constant else f"and always saying {self.middle} "
         always = (
-            f"always saying {self.constant} would be {100 * self.constant_right:.0f} % right, "
-            f"{other}{self.constant_off:.2f} steps off"
+            f"always saying {self.constant} would be {100 * self.constant_right:.0f} % right"
+            f"{', ' if not other else ' '}{other}{self.constant_off:.2f} steps off"
         )
         if self.judgement == "useful":
             return f"Useful: {figures}; {always}."
