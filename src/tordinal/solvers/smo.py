@@ -171,6 +171,10 @@ class SMO(Solver):
             a = a - a.mean()  # what was carried along is lost in rounding, and so is this sum
             h = self.data.times(a)
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
+        if h is not at.h:
+            carried = self.problem.objective(task.y, task.cost, at.h, float(a @ at.h), t)
+            if task.tells(value - carried, value):
+                violation = max(violation, (value - carried) / value)
         u = signs(task.y, len(t)) * at.beta
         u = np.divide(u, task.cost[:, None], out=np.zeros_like(u), where=task.cost[:, None] > 0)
         return Solution(
