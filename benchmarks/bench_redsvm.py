@@ -67,7 +67,7 @@ def traffic(fit: Callable[[], Any]) -> float:
 
 def bandwidth() -> float:
     """Bytes a second that one core reads from main memory."""
-    data = np.ones(2**26)
+    data = np.ones(2**24)
     data.sum()
     return data.nbytes / min(timed(data.sum)[1] for _ in range(5))
 
