@@ -49,12 +49,8 @@ class Coupling:
         """Value of the penalty on t."""
         return 0.0
 
-    def penalty_slope(self, t: Array) -> Array:
-        """Its derivative."""
-        return np.zeros_like(t)
-
     def penalty_curvature(self, m: int) -> Array:
-        """Its second derivative, which is constant."""
+        """Its second derivative R'', which is constant: the penalty is t'R''t / 2."""
         return np.zeros((m, m))
 
     def spans(self, m: int) -> tuple[Index, Index]:
@@ -129,9 +125,6 @@ class Reduction(Coupling):
 
     def penalty(self, t: Array) -> float:
         return 0.5 * self.weight * float(np.sum((t - t.mean()) ** 2))
-
-    def penalty_slope(self, t: Array) -> Array:
-        return self.weight * (t - t.mean())
 
     def penalty_curvature(self, m: int) -> Array:
         return self.weight * (np.eye(m) - 1.0 / m)

@@ -5,6 +5,7 @@ fields are the parameters of the estimators that it uses. A new kernel is a new 
 decorator `register`: estimators, the search and the command then know its name.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, fields
 from typing import Any, ClassVar
@@ -29,7 +30,7 @@ def register(kernel: type["Kernel"]) -> type["Kernel"]:
 
 
 @dataclass(frozen=True)
-class Kernel:
+class Kernel(ABC):
     """A kernel function with its parameters settled.
 
     Attributes
@@ -40,9 +41,9 @@ class Kernel:
 
     name: ClassVar[str]
 
+    @abstractmethod
     def __call__(self, A: Matrix, B: Matrix) -> Array:
         """Kernel values between the rows of A and the rows of B, in float64."""
-        raise NotImplementedError
 
     def diagonal(self, X: Matrix) -> Array:
         """k(x, x) of every row."""

@@ -42,7 +42,7 @@ class SparseBlock:
 
     exact_dot = dot
 
-    def transposed_dot(self, U: Array, active: Index | None = None) -> Array:
+    def transposed_dot(self, U: Array) -> Array:
         """X'U for a vector or a matrix U; rows of zeros are passed over."""
         out = np.zeros((self.n_features, *U.shape[1:]))
         if U.ndim == 1:

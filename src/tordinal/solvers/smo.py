@@ -83,14 +83,13 @@ class SMO(Solver):
         coupling, shape = self.problem.coupling, self.problem.shape
         at, n = self._start(task), len(task.y)
         r, steps, rounds, stalled = coupling.r, 0, 0, 0
-        same_costs = task.warm is not None and np.array_equal(task.warm.cost, task.cost)
-        swapped = same_costs
+        swapped = task.warm is not None and np.array_equal(task.warm.cost, task.cost)
         # After a swap the objective is about what it was. Violations within the tolerance weigh at
         # most tol times all costs, which tells only where the objective is much less than those.
         doubtful = True
         if swapped and task.warm is not None:
             doubtful = float(task.cost.sum()) * len(at.c) > GAP * task.warm.objective
-        if same_costs and coupling.any_pair:
+        if swapped and coupling.any_pair:
             # A few labels were swapped: what moved in the last training moves now.
             steps += self._run(at, -1, -1, task.tol, task.limit)
         tol = task.tol
