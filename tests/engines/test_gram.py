@@ -29,7 +29,6 @@ def test_full_and_cached_gram_agree(name, sparse, monkeypatch):
     for gram in (full, cached):
         np.testing.assert_allclose(gram.diagonal, K.diagonal(), atol=1e-12)
         np.testing.assert_allclose(gram.times(v), K @ v, atol=1e-10)
-        np.testing.assert_allclose(gram.row(3), K[3], atol=1e-12)
         np.testing.assert_allclose(gram.block(slice(2, 9), slice(None)), K[2:9], atol=1e-12)
         for wanted in (index, np.arange(0, 30, 2)):
             np.testing.assert_allclose(
@@ -60,7 +59,9 @@ def test_large_matrices_are_single_precision_and_their_scale_fits_it():
     gram = Gram(Linear(), X * 1e30, cache_size=100)
     assert gram.rows.dtype == np.float32
     assert 0.1 < gram.diagonal.mean() < 10
-    np.testing.assert_allclose(gram.row(0) * gram.scale, X @ X[0] * 1e60, rtol=1e-5, atol=1e55)
+    np.testing.assert_allclose(
+        gram.rows[0].astype(np.float64) * gram.scale, X @ X[0] * 1e60, rtol=1e-5, atol=1e55
+    )
     assert Gram(Linear(), X, 100, double=True).rows.dtype == np.float64
 
 

@@ -169,10 +169,6 @@ class Gram:
             values = values - self.offset[rows][:, None] - self.offset[columns]
         return values if self.scale == 1.0 else values / self.scale
 
-    def row(self, i: int) -> Array:
-        """Row i in float64."""
-        return self.rows[i].astype(np.float64) if self.full else self.compute([i])[0]
-
     def block(self, rows: Any, columns: Any) -> Any:
         """Kernel values of some rows with some columns."""
         if isinstance(rows, slice):

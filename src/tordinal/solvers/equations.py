@@ -10,6 +10,7 @@ curvature from one step, or one training, to the next, so its factor is kept and
 (`Remembered`). Many features: conjugate gradients with the diagonal (`Iterated`).
 """
 
+from collections.abc import Callable
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -211,7 +212,9 @@ class Iterated:
         """Nothing is kept."""
 
 
-def _iterate(rows: Rows, slopes: Slopes, M: Factor, precondition) -> tuple[Array, int]:  # type: ignore[no-untyped-def]
+def _iterate(
+    rows: Rows, slopes: Slopes, M: Factor, precondition: Callable[[Array], Array]
+) -> tuple[Array, int]:
     """Solve for v with tau eliminated: (width I + X'DX - B M^-1 B') v = right."""
     B, width = slopes.mixed, slopes.width
 

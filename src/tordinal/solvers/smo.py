@@ -86,9 +86,8 @@ class SMO(Solver):
         swapped = task.warm is not None and np.array_equal(task.warm.cost, task.cost)
         # After a swap the objective is about what it was. Violations within the tolerance weigh at
         # most tol times all costs, which tells only where the objective is much less than those.
-        doubtful = True
-        if swapped and task.warm is not None:
-            doubtful = float(task.cost.sum()) * len(at.c) > GAP * task.warm.objective
+        last = task.warm.objective if task.warm is not None and swapped else 0.0
+        doubtful = float(task.cost.sum()) * len(at.c) > GAP * last
         if swapped and coupling.any_pair:
             # A few labels were swapped: what moved in the last training moves now.
             steps += self._run(at, -1, -1, task.tol, task.limit)
