@@ -156,7 +156,8 @@ def test_a_working_set_leads_to_the_same_optimum(loss, coupling, monkeypatch):
     X, y = ordinal_problem(400, 4, seed=3)
     gram = Gram(RBF(0.5), X, 100)
     plain = SMO(gram, problem_of(loss, coupling))
-    monkeypatch.setattr(working_set, "ALL", 100)
+    monkeypatch.setattr(smo, "ALL", 100)
+    monkeypatch.setattr(smo, "ALL_BY_PAIRS", 100)
     monkeypatch.setattr(working_set, "LARGEST", 130)
     monkeypatch.setattr(smo, "WANTED", 60)
     monkeypatch.setattr(smo, "MANY", 300)
@@ -193,7 +194,8 @@ def test_where_no_variable_is_at_its_bound_larger_costs_change_nothing(coupling)
 
 
 def test_max_iter_holds_in_a_working_set(monkeypatch):
-    monkeypatch.setattr(working_set, "ALL", 100)
+    monkeypatch.setattr(smo, "ALL", 100)
+    monkeypatch.setattr(smo, "ALL_BY_PAIRS", 100)
     monkeypatch.setattr(working_set, "LARGEST", 130)
     monkeypatch.setattr(smo, "WANTED", 60)
     X, y = ordinal_problem(400, noise=2.0)

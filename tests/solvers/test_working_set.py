@@ -14,9 +14,8 @@ GRAM = Gram(RBF(0.1), np.random.default_rng(0).normal(size=(200, 3)), 10)
 @given(st.lists(st.sets(st.integers(0, 199), min_size=1, max_size=50), min_size=1, max_size=6))
 def test_the_set_holds_what_was_asked_for_with_its_kernel(wishes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(working_set, "ALL", 100)
         patch.setattr(working_set, "LARGEST", 50)
-        work = WorkingSet(GRAM)
+        work = WorkingSet(GRAM, 100)
     assert not work.whole
     for wish in wishes:
         work.take(np.array(sorted(wish)))
@@ -28,7 +27,7 @@ def test_the_set_holds_what_was_asked_for_with_its_kernel(wishes):
 
 
 def test_a_small_set_holds_the_rows_that_count():
-    work = WorkingSet(GRAM)
+    work = WorkingSet(GRAM, 4096)
     assert work.whole
     for used in (np.arange(0, 200, 3), np.arange(200)):
         work.begin(used)

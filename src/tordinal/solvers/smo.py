@@ -34,13 +34,15 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 20_000, 1e-12  # small problems, to rounding accuracy
+ALL = 4096  # up to so many rows all of them are in the working set
+ALL_BY_PAIRS = 8192  # the same for pairs of thresholds that take turns, each with rows of its own
 WANTED = 512  # rows that are brought into a working set at a time
 NEARER = 0.2  # share of the violation to which a working set is solved before others are looked at
 MANY, SAMPLED, SAMPLE_TOL = 2048, 16, 1e-2  # rows from which a sample of them goes first
 ROUNDING = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
 CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
 PATIENCE, PATIENCE_A_ROW = 1_000_000, 2000  # steps after which a solution is given up
-PAIR_NEARER = 0.3  # the same for pairs of thresholds that take turns
+PAIR_NEARER = 0.5  # the same for pairs of thresholds that take turns
 ROUNDS_CHUNK = 10  # as many steps more where pairs of thresholds take turns
 STEPS_A_ROUND = 50  # what a look at all rows costs
 HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
@@ -66,7 +68,7 @@ class SMO(Solver):
 
     def __init__(self, data: Gram, problem: Problem):
         super().__init__(data, problem)
-        self._work = WorkingSet(data)
+        self._work = WorkingSet(data, ALL if problem.coupling.any_pair else ALL_BY_PAIRS)
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
         self._diagonal = data.diagonal.astype(np.float32)
 
@@ -77,7 +79,7 @@ class SMO(Solver):
     def run(self, task: Task) -> Solution:
         if self._root is not None:
             return self._root.run(task)
-        if task.warm is None and len(task.y) >= MANY:
+        if task.warm is None and len(task.y) >= MANY and self.problem.coupling.any_pair:
             task = replace(task, warm=self._on_a_sample(task))
         self._work.begin(np.flatnonzero(task.cost > 0))
         coupling, shape = self.problem.coupling, self.problem.shape

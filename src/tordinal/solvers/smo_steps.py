@@ -102,8 +102,11 @@ def _partner(low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _move(up, low, at_up, at_low, row_i, row_j, da, k, l, dc, least, most, place):
-    """Update the gradients after a step; the row to raise next, and the largest to lower."""
+def _move(up, low, at_up, at_low, h, row_i, row_j, da, k, l, dc, least, most, place):
+    """Update the gradients after a step; the row to raise next, and the largest to lower.
+
+    h, unless it is empty, is updated too.
+    """
     least[:] = np.inf
     most[:] = -np.inf
     for start in range(0, up.shape[0], LANES):
@@ -126,6 +129,9 @@ def _move(up, low, at_up, at_low, row_i, row_j, da, k, l, dc, least, most, place
             g = low_[p] + da * (i_[p] - j_[p])
             low_[p] = g
             most[p] = g if g > most[p] else most[p]
+        h_ = h[start:stop]
+        for p in range(h_.shape[0]):
+            h_[p] += da * (i_[p] - j_[p])
     lane = np.argmin(least)
     return place[lane] + lane, most.max()
 
@@ -134,7 +140,10 @@ def _move(up, low, at_up, at_low, row_i, row_j, da, k, l, dc, least, most, place
 def take_steps(
     matrix, diagonal, h, beta, lower, upper, target, c, r, raised, lowered, room, tol, max_steps
 ):
-    """Take steps until the candidates agree to within tol; how many were taken."""
+    """Take steps until the candidates agree to within tol; how many were taken.
+
+    With one pair of thresholds, h follows.
+    """
     n = h.shape[0]
     up, low = np.empty(n), np.empty(n)
     at_up, at_low = np.empty(n, dtype=np.int16), np.empty(n, dtype=np.int16)
@@ -144,7 +153,10 @@ def take_steps(
     least, most, best = np.empty(LANES), np.empty(LANES), np.empty(LANES, dtype=np.float32)
     place = np.zeros(LANES, dtype=np.int32)
     row_i = row_j = matrix[0][:n]
-    i, g_low = _move(up, low, at_up, at_low, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place)
+    followed = h if raised >= 0 else h[:0]  # else it is made anew from the candidates
+    i, g_low = _move(
+        up, low, at_up, at_low, followed, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place
+    )
     steps, before = 0, -1
     while steps < max_steps:
         if not g_low - up[i] > tol:
@@ -163,7 +175,7 @@ def take_steps(
                     p, h[p], rc, target, beta, lower, upper, raised, lowered, up, low, at_up, at_low
                 )
             i, g_low = _move(
-                up, low, at_up, at_low, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place
+                up, low, at_up, at_low, followed, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place
             )
             continue
         row_i, k, g_up = matrix[i][:n], at_up[i], up[i]
@@ -188,7 +200,9 @@ def take_steps(
         rc[l] = r * c[l]
         dc = 0.0 if k == l else r * step
         da = 0.0 if i == j else step
-        i, g_low = _move(up, low, at_up, at_low, row_i, row_j, da, k, l, dc, least, most, place)
+        i, g_low = _move(
+            up, low, at_up, at_low, followed, row_i, row_j, da, k, l, dc, least, most, place
+        )
         steps += 1
         if raised < lowered:
             room -= step
@@ -206,15 +220,13 @@ def take_rounds(
     Each pair is left when its violation is `nearer` times what it was. h follows.
     """
     n, m = beta.shape
-    before, steps = np.empty(n), 0
+    steps = 0
     least, most = np.empty(m), np.empty(m)
     while steps < max_steps:
         least[:], most[:] = np.inf, -np.inf
         for p in range(n):
-            before[p] = 0.0
             for k in range(m):
                 g = h[p] + r * c[k] - target[p, k]
-                before[p] += beta[p, k]
                 if beta[p, k] < upper[p, k]:
                     least[k] = min(least[k], g)
                 if beta[p, k] > lower[p, k]:
@@ -227,18 +239,10 @@ def take_rounds(
         if not worst > tol:
             break
         taken = take_steps(
-            matrix, diagonal, h.copy(), beta, lower, upper, target, c, r, raised, lowered, np.inf,
+            matrix, diagonal, h, beta, lower, upper, target, c, r, raised, lowered, np.inf,
             max(tol, nearer * worst), max_steps - steps,
         )  # fmt: skip
         if taken == 0:
             break
         steps += taken
-        for p in range(n):
-            change = -before[p]
-            for k in range(m):
-                change += beta[p, k]
-            if change != 0.0:
-                row = matrix[p]
-                for q in range(n):
-                    h[q] += change * row[q]
     return steps

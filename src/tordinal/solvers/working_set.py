@@ -18,7 +18,6 @@ __all__ = ["WorkingSet"]
 
 Index = NDArray[np.int64]
 
-ALL = 4096  # up to so many rows all of them are in the set
 LARGEST = 1552  # rows of a set of some; not a power of two, which caches do not like
 TILE = 32
 
@@ -30,6 +29,8 @@ class WorkingSet:
     ----------
     gram : Gram
         The kernel of all rows.
+    most : int
+        Up to so many rows all of them are in the set.
 
     Attributes
     ----------
@@ -41,9 +42,9 @@ class WorkingSet:
         Whether all rows are in the set, always.
     """
 
-    def __init__(self, gram: Gram):
+    def __init__(self, gram: Gram, most: int):
         self.gram = gram
-        self.whole = gram.full and gram.n_rows <= ALL
+        self.whole = gram.full and gram.n_rows <= most
         self.capacity = min(LARGEST, gram.n_rows)
         self.index: Index = np.empty(0, dtype=np.int64)
         self.matrix: Any = None
