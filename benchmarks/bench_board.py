@@ -36,7 +36,12 @@ def load(data: Path, name: str) -> tuple[Any, np.ndarray]:
         X = TfidfVectorizer(stop_words="english", min_df=2, sublinear_tf=True).fit_transform(texts)
         y = np.array(stars)
     else:
-        table = np.loadtxt(data / "ordinal" / name / f"{name}.txt")
+        text = data / "ordinal" / name / f"{name}.txt"
+        table = (
+            np.loadtxt(text)
+            if text.exists()
+            else np.loadtxt(data / "ordinal-csv" / f"{name}.csv", delimiter=",")
+        )
         X, y = table[:, :-1], table[:, -1]
         X = (X - X.mean(axis=0)) / np.where(X.std(axis=0) > 0, X.std(axis=0), 1.0)
     y = np.unique(y, return_inverse=True)[1]

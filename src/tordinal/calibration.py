@@ -109,3 +109,50 @@ def agree_with(p: Array, predicted: Ranks) -> Array:
     mixed = p * (1.0 - share)[:, None]
     mixed[rows, predicted] += share
     return mixed
+
+
+MOST_POWER = 20.0  # of probabilities, to make them agree with how often they are right
+
+
+def raise_to(p: Array, power: float) -> Array:
+    """Probabilities to a power, which makes them bolder (> 1) or shier (< 1), and sum to 1 again.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> raise_to(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2)
+    array([[0.78, 0.2 , 0.02]])
+    """
+    logs = power * np.log(p)
+    raised = np.exp(logs - logs.max(axis=1, keepdims=True))
+    return raised / raised.sum(axis=1, keepdims=True)
+
+
+def fit_power(p: Array, answers: Ranks, truth: Ranks) -> float:
+    """The power at which the mean probability of the answers is the share that is right.
+
+    Parameters
+    ----------
+    p : ndarray of shape (n_samples, n_classes)
+        Probabilities of rows that were held out, each answer being the most probable class.
+    answers, truth : ndarray of shape (n_samples,)
+        Ranks that were given to them, and their own.
+
+    Returns
+    -------
+    power : float
+        Between 1/20 and 20; 1 without any rows.
+    """
+    if len(p) == 0:
+        return 1.0
+    # One more right and one more wrong answer: few rows are no proof that all will be right.
+    wanted = (float(np.sum(answers == truth)) + 1.0) / (len(p) + 2.0)
+    rows = np.arange(len(p))
+    low, high = -np.log(MOST_POWER), np.log(MOST_POWER)
+    for _ in range(40):
+        middle = 0.5 * (low + high)
+        if float(raise_to(p, np.exp(middle))[rows, answers].mean()) < wanted:
+            low = middle
+        else:
+            high = middle
+    return float(np.exp(0.5 * (low + high)))

@@ -7,7 +7,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.calibration import Calibration, fit_calibration, identity_calibration
+from tordinal.calibration import (
+    Calibration,
+    agree_with,
+    fit_calibration,
+    identity_calibration,
+)
 from tordinal.distances import Matrix
 from tordinal.fitting import Recipe, held_out
 from tordinal.kernels import Kernel, Precomputed
@@ -35,6 +40,8 @@ class Evidence:
         The rows, by their position among the training rows.
     ranks : ndarray of shape (len(rows),)
         The ranks they were given.
+    probability : ndarray of shape (len(rows), n_classes)
+        Probabilities of the classes.
     errors : dict of str to (float, float)
         Zero-one and absolute error by model: "this model", "supervised", "transductive".
     verdict : str
@@ -43,6 +50,7 @@ class Evidence:
 
     rows: Index
     ranks: Ranks
+    probability: Array
     errors: dict[str, tuple[float, float]]
     verdict: str
 
@@ -125,14 +133,15 @@ class Calibrator:
         rank = self._data[1]
         rows, distances, _ = self._held_out
         own = (distances > 0).sum(axis=1)
+        p = agree_with(self.calibration().probabilities(distances), own)
         if len(rows) == 0:
-            return Evidence(rows, own, {}, "too few ratings for an estimate of the error")
+            return Evidence(rows, own, p, {}, "too few ratings for an estimate of the error")
         errors = {"this model": _errors(rank[rows], own)}
         setup = f"({N_SPLITS}-fold, {len(rows)} labels)"
         mae = errors["this model"][1]
         if not transductive:
             verdict = f"supervised only: MAE {mae:.2f} {setup}"
-            return Evidence(self._rows[rows], own, errors, verdict)
+            return Evidence(self._rows[rows], own, p, errors, verdict)
         plain = replace(recipe, C2_max=None)
         others, distances, _ = self._cross_validate(plain, transductive=False)
         errors["supervised"] = _errors(rank[others], (distances > 0).sum(axis=1))
@@ -141,7 +150,7 @@ class Calibrator:
             f"transduction {helps} here: MAE {mae:.2f} against {errors['supervised'][1]:.2f} "
             f"supervised {setup}"
         )
-        return Evidence(self._rows[rows], own, errors, verdict)
+        return Evidence(self._rows[rows], own, p, errors, verdict)
 
     def settled(self) -> "Calibrator":
         """A copy with the calibration and without the rows."""

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal._sklearn import Interval, StrOptions, fit_context
-from tordinal.calibration import agree_with, fit_calibration
+from tordinal.calibration import agree_with, fit_calibration, raise_to
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier, keep_parameters
 from tordinal.estimators._calibrator import Evidence
 from tordinal.estimators.redsvm import REDSVM
@@ -23,9 +23,10 @@ from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks, ranks
 from tordinal.search.candidates import Candidate, is_ratio, options
 from tordinal.search.committee import median_ranks, votes
+from tordinal.search.promise import promise
 from tordinal.search.search import Search, best_settings
 from tordinal.search.trials import Trial
-from tordinal.search.verdict import errors, results, verdict
+from tordinal.search.verdict import results, verdict
 
 Array = NDArray[np.float64]
 
@@ -99,10 +100,12 @@ class TORCV(KernelClassifier):
         One entry per candidate: ``params``, ``transductive``, ``mean_test_score``,
         ``std_test_score``, ``rank_test_score``, ``split<k>_test_score`` and ``dropped``.
     cv_predictions_ : ndarray of shape (n_samples,)
-        Cross-validated labels of the labelled rows by the committee's median, None for all others.
+        Cross-validated labels of the labelled rows, None for all others. The committee that rates a
+        fold is chosen by the other folds, so that its errors are what may be expected.
     cv_errors_ : dict of str to (float, float)
-        Cross-validated zero-one and absolute error of the committee ("this model"), of the best
-        supervised candidate ("supervised") and of the best transductive one ("transductive").
+        The errors of these labels, zero-one and absolute ("this model"), and those of the best
+        supervised candidate ("supervised") and of the best transductive one ("transductive"),
+        chosen in the same way.
     verdict_ : str
         Whether transduction helps here, in one line.
 
@@ -229,13 +232,15 @@ class TORCV(KernelClassifier):
         self.best_estimator_, self.best_params_ = self.estimators_[0], chosen[0].candidate.params
         self.best_score_ = search.estimate(chosen[0])
         self.cv_results_ = results(search, trials)
-        self.verdict_ = verdict(search, trials)
-        self.cv_errors_ = errors(search, trials, chosen)
+        promised = promise(search, trials, self.committee)
+        self.cv_errors_, self._power = promised.errors, promised.power
+        self.verdict_ = verdict(search, promised)
         self._calibrations = [fit_calibration(*search.held_out(trial)) for trial in chosen]
         self.cv_predictions_ = np.full(len(rank), None, dtype=object)
-        rows, labels = search.committee_labels(chosen)
-        self.cv_predictions_[rows] = self.classes_[labels]
-        self._cv_ranks = (rows, labels)
+        self.cv_predictions_[promised.rows] = self.classes_[promised.ranks]
+        self._evidence = Evidence(
+            promised.rows, promised.ranks, promised.probability, promised.errors, self.verdict_
+        )
         self.n_iter_ = sum(model.n_iter_ for model in self.estimators_)
         if self.verbose:
             print(f"[TORCV] {self.verdict_}")
@@ -324,7 +329,8 @@ class TORCV(KernelClassifier):
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probability of each class: the weighted mean over the committee.
 
-        Each member is calibrated on the held-out rows of the search.
+        Each member is calibrated on the held-out rows of the search, and their mean is made as bold
+        as the committee is right on them.
 
         Parameters
         ----------
@@ -344,7 +350,7 @@ class TORCV(KernelClassifier):
             )
         ]
         p = np.average(members, axis=0, weights=votes(len(members)))
-        return agree_with(p, self._ranks(projections))
+        return raise_to(agree_with(p, self._ranks(projections)), self._power)
 
     def evidence(self) -> Evidence:
         """Say how well it can be expected to do, from the cross-validation of the search.
@@ -355,7 +361,7 @@ class TORCV(KernelClassifier):
             What models that had not seen a row's label say of it, and their errors.
         """
         check_is_fitted(self)
-        return Evidence(*self._cv_ranks, self.cv_errors_, self.verdict_)
+        return self._evidence
 
     def compact(self) -> Self:
         """Make a copy that holds no training rows beyond what predictions need.
@@ -370,7 +376,7 @@ class TORCV(KernelClassifier):
         slim.callback = None
         slim.estimators_ = [member.compact() for member in slim.estimators_]
         slim.best_estimator_ = slim.estimators_[0]
-        for name in ("cv_predictions_", "transduction_", "_cv_ranks"):
+        for name in ("cv_predictions_", "transduction_", "_evidence"):
             slim.__dict__.pop(name)
         return slim
 

@@ -19,7 +19,7 @@ from tordinal.model_selection import deal_folds, take
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.search.candidates import Candidate, options
-from tordinal.search.committee import diverse, median_ranks
+from tordinal.search.committee import diverse
 from tordinal.search.trials import HeldOut, Trial, score
 from tordinal.solvers import Solution, solver_for
 
@@ -149,11 +149,12 @@ class Search:
                 self.scorer, answer, self.X[self.labeled[rows]], classes[truth],
                 trial.candidate.params,
             )  # fmt: skip
+        trial.labels[split] = labels
         if split < self.n_splits:
-            trial.distances[split], trial.labels[split] = distances, labels
+            trial.distances[split] = distances
 
-    def estimate(self, trial: Trial) -> float:
-        """Estimated score of a candidate.
+    def estimate(self, trial: Trial, without: int | None = None) -> float:
+        """Estimated score of a candidate; where asked for, `without` the rows of a fold.
 
         Transductive candidates are tried on fewer folds than the supervised ones they extend. What
         counts is the difference on the folds they share, added to the supervised score over all
@@ -161,40 +162,57 @@ class Search:
         """
         base = self.trials.get(trial.candidate.setting)
         if not trial.candidate.transductive or base is None:
-            return trial.mean()
+            return self._mean(trial, list(trial.scores), without)
         shared = [split for split in trial.scores if split in base.scores]
-        return base.mean() + trial.mean(shared) - base.mean(shared)
+        return (
+            self._mean(base, list(base.scores), without)
+            + self._mean(trial, shared, without)
+            - self._mean(base, shared, without)
+        )
 
-    def best(self, trials: list[Trial], n: int) -> list[Trial]:
-        """The best candidates; for a single one near-ties go to the simpler model."""
-        whole = [t for t in trials if not t.dropped and self.estimate(t) > -np.inf]
+    def _mean(self, trial: Trial, splits: list[int], without: int | None) -> float:
+        """Mean score of some folds, of all repeats, without the rows of one fold of the first."""
+        if without is None:
+            return trial.mean(splits)
+        if self.scorer is not None:  # which scores folds, not rows: other repeats hold those rows
+            return trial.mean([s for s in splits if s < self.n_splits and s != without])
+        rank, off = self.rank[self.labeled], []
+        for split in splits:
+            rows = self._held(split)
+            kept = self.folds[0][rows] != without
+            off.append(np.abs(trial.labels[split] - rank[rows])[kept])
+        return -float(np.mean(np.concatenate(off)))
+
+    def _held(self, split: int) -> Index:
+        """The rows that were held out, by their place among the labelled ones."""
+        return np.flatnonzero(self.folds[split // self.n_splits] == split % self.n_splits)
+
+    def best(self, trials: list[Trial], n: int, without: int | None = None) -> list[Trial]:
+        """The best candidates; for a single one near-ties go to the simpler model.
+
+        `without` leaves a fold out of the choice.
+        """
+        estimates = {t: self.estimate(t, without) for t in trials if not t.dropped}
+        whole = [t for t, estimate in estimates.items() if estimate > -np.inf]
         order = sorted(
-            whole, key=lambda t: (-round(self.estimate(t), 9), *self._complexity(t.candidate))
+            whole, key=lambda t: (-round(estimates[t], 9), *self._complexity(t.candidate))
         )
         if not order or n > 1:
             return diverse(order, n)
         top = order[0]
-        least = self.estimate(top) - NEAR_TIE * top.error(REPEATS)
-        near = [t for t in order if self.estimate(t) >= least]
+        least = estimates[top] - NEAR_TIE * top.error(REPEATS)
+        near = [t for t in order if estimates[t] >= least]
         return [min(near, key=lambda t: self._complexity(t.candidate))]
 
     def _complexity(self, c: Candidate) -> tuple[bool, int, float]:
         kernels = [id(k) for k in options(self.owner.kernel)]
         return c.transductive, kernels.index(id(c.kernel)), c.C
 
-    def held_out(self, trial: Trial) -> tuple[Array, Ranks, Array]:
+    def held_out(self, trial: Trial, without: int | None = None) -> tuple[Array, Ranks, Array]:
         """Distances, ranks and weights of a candidate's held-out rows, for its calibration."""
-        order = [np.flatnonzero(self.folds[0] == k) for k in trial.distances]
-        y = self.rank[self.labeled][np.concatenate(order)]
-        return np.concatenate(list(trial.distances.values())), y, np.ones(len(y))
-
-    def committee_labels(self, chosen: list[Trial]) -> tuple[Index, Ranks]:
-        """Cross-validated rank of each labelled row that was held out, by a committee."""
-        rows, labels = [], []
-        for k in range(self.n_splits):
-            rows.append(self.labeled[self.folds[0] == k])
-            labels.append(median_ranks([t.labels[k] for t in chosen]))
-        return np.concatenate(rows), np.concatenate(labels)
+        splits = [k for k in trial.distances if k != without]
+        y = self.rank[self.labeled][np.concatenate([self._held(k) for k in splits])]
+        return np.concatenate([trial.distances[k] for k in splits]), y, np.ones(len(y))
 
     # Fits ---------------------------------------------------------------------------------------
 

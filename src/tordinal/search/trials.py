@@ -27,8 +27,10 @@ class Trial:
     ----------
     scores : dict of int to float
         Score of each fold that was tried, the higher the better.
-    distances, labels : dict of int to ndarray
-        Distances to thresholds, and predicted ranks, of the rows of the first repeat's folds.
+    labels : dict of int to ndarray
+        Predicted ranks of the rows of each fold.
+    distances : dict of int to ndarray
+        Their distances to thresholds, for the folds of the first repeat.
     """
 
     candidate: Candidate

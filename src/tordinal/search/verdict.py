@@ -1,13 +1,14 @@
-"""What a search says about itself: a table of results, errors side by side, and one line."""
+"""What a search says about itself: a table of results, and one line."""
 
 from typing import Any
 
 import numpy as np
 
+from tordinal.search.promise import Promise
 from tordinal.search.search import Search
 from tordinal.search.trials import Trial
 
-__all__ = ["errors", "results", "verdict"]
+__all__ = ["results", "verdict"]
 
 
 def results(search: Search, trials: list[Trial]) -> dict[str, Any]:
@@ -28,34 +29,15 @@ def results(search: Search, trials: list[Trial]) -> dict[str, Any]:
     return table
 
 
-def errors(
-    search: Search, trials: list[Trial], chosen: list[Trial]
-) -> dict[str, tuple[float, float]]:
-    """Zero-one and absolute error of held-out rows: by the committee and the best of each kind."""
-    answers = {"this model": search.committee_labels(chosen)}
-    for name, transductive in (("supervised", False), ("transductive", True)):
-        kind = [t for t in trials if t.candidate.transductive == transductive and not t.dropped]
-        whole = [t for t in kind if search.estimate(t) > -np.inf]
-        if whole:
-            answers[name] = search.committee_labels([max(whole, key=search.estimate)])
-    table = {}
-    for name, (rows, labels) in answers.items():
-        distance = np.abs(search.rank[rows] - labels)
-        table[name] = (float(np.mean(distance > 0)), float(np.mean(distance)))
-    return table
-
-
-def verdict(search: Search, trials: list[Trial]) -> str:
+def verdict(search: Search, promised: Promise) -> str:
     """Whether transduction helps, in one line."""
     setup = f"({search.n_splits}-fold, {len(search.labeled)} labels)"
-    name, sign = ("MAE", -1.0) if search.scorer is None else ("score", 1.0)
-    plain = [search.estimate(t) for t in trials if not t.candidate.transductive]
-    with_rest = [search.estimate(t) for t in trials if t.candidate.transductive and not t.dropped]
-    best = max(plain, default=-np.inf)
-    if not with_rest:
-        return f"supervised only: {name} {sign * best:.2f} {setup}"
-    helps = "helps here" if max(with_rest) > best else "does not help here"
-    return (
-        f"transduction {helps}: {name} {sign * max(with_rest) + 0:.2f} against "
-        f"{sign * best + 0:.2f} supervised {setup}"
-    )
+    by_error = search.scorer is None
+    name = "MAE" if by_error else "score"
+    said = {kind: e[1] for kind, e in promised.errors.items()} if by_error else promised.scores
+    plain, with_rest = said["supervised"], said.get("transductive")
+    if with_rest is None:
+        return f"supervised only: {name} {plain:.2f} {setup}"
+    better = with_rest < plain if by_error else with_rest > plain
+    helps = "helps here" if better else "does not help here"
+    return f"transduction {helps}: {name} {with_rest:.2f} against {plain:.2f} supervised {setup}"

@@ -1,0 +1,108 @@
+"""What a search may promise: each row is rated by models that were chosen without looking at it.
+
+The best of many candidates owes part of its score to chance, and its own score does not show that.
+So the choice is made again for every fold, by the errors on the rows of the other folds, and the
+fold's rows are rated by what was chosen then. Nothing is fitted anew for it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.calibration import agree_with, fit_calibration, fit_power, raise_to
+from tordinal.reduction import Ranks
+from tordinal.search.committee import median_ranks, votes
+from tordinal.search.search import Search
+from tordinal.search.trials import Trial
+
+__all__ = ["Promise", "promise"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class Promise:
+    """How well models rate rows that neither their fit nor their choice has seen.
+
+    Attributes
+    ----------
+    rows : ndarray
+        The labelled rows that were held out.
+    ranks : ndarray of shape (len(rows),)
+        Their ranks by the committee.
+    probability : ndarray of shape (len(rows), n_classes)
+        Probabilities of the classes, calibrated.
+    power : float
+        The power of the committee's probabilities that makes them so.
+    errors : dict of str to (float, float)
+        Zero-one and absolute error: of the committee ("this model"), of the best candidate without
+        unlabelled rows ("supervised") and of the best with them ("transductive").
+    scores : dict of str to float
+        The same for the last two in terms of the scorer.
+    """
+
+    rows: Index
+    ranks: Ranks
+    probability: Array
+    power: float
+    errors: dict[str, tuple[float, float]]
+    scores: dict[str, float]
+
+
+def promise(search: Search, trials: list[Trial], n_members: int) -> Promise:
+    """Rate every fold by what the other folds would have chosen.
+
+    Parameters
+    ----------
+    search : Search
+        The search, after its trials.
+    trials : list of Trial
+        All of them.
+    n_members : int
+        Size of the committee.
+
+    Returns
+    -------
+    promise : Promise
+        What may be expected.
+    """
+    whole = [t for t in trials if not t.dropped and search.estimate(t) > -np.inf]
+    parts = [np.flatnonzero(search.folds[0] == k) for k in range(search.n_splits)]
+    rows = np.concatenate(parts)
+    truth = search.rank[search.labeled][rows]
+    chosen = [search.best(whole, n_members, without=k) for k in range(search.n_splits)]
+    ranks = _rate(chosen)
+    p = np.concatenate([_probabilities(search, members, k) for k, members in enumerate(chosen)])
+    p = agree_with(p, ranks)
+    power = fit_power(p, ranks, truth)
+    errors, scores = {"this model": _errors(truth, ranks)}, {}
+    for name, transductive in (("supervised", False), ("transductive", True)):
+        kind = [t for t in whole if t.candidate.transductive == transductive]
+        if kind:
+            single = [search.best(kind, 1, without=k) for k in range(search.n_splits)]
+            errors[name] = _errors(truth, _rate(single))
+            scores[name] = float(np.mean([t.scores[k] for k, (t,) in enumerate(single)]))
+    return Promise(search.labeled[rows], ranks, raise_to(p, power), power, errors, scores)
+
+
+def _rate(chosen: list[list[Trial]]) -> Ranks:
+    """Ranks of all folds, each by its own committee."""
+    return np.concatenate(
+        [median_ranks([t.labels[k] for t in members]) for k, members in enumerate(chosen)]
+    )
+
+
+def _probabilities(search: Search, members: list[Trial], k: int) -> Array:
+    """Probabilities of a fold's rows, by members that were calibrated on the others."""
+    p = [
+        fit_calibration(*search.held_out(t, without=k)).probabilities(t.distances[k])
+        for t in members
+    ]
+    return np.average(p, axis=0, weights=votes(len(members)))
+
+
+def _errors(truth: Ranks, predicted: Ranks) -> tuple[float, float]:
+    distance = np.abs(truth - predicted)
+    return float(np.mean(distance > 0)), float(np.mean(distance))
