@@ -7,7 +7,15 @@ from typing import Any
 import numpy as np
 from sklearn.feature_extraction.text import TfidfVectorizer
 
-__all__ = ["ReviewVectorizer"]
+__all__ = ["ReviewVectorizer", "TextVectorizer"]
+
+# Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese.
+UNSPACED = (
+    "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
+    "\uf900-\ufaff\U00020000-\U0002fa1f"
+)
+SMILEYS = r"[:;=][-^']?[)(DP/|]|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
+LONGEST_RUN = 3  # characters of such scripts that are taken together
 
 
 class ReviewVectorizer(TfidfVectorizer):
@@ -119,6 +127,50 @@ class ReviewVectorizer(TfidfVectorizer):
         by_frequency = sorted(sorted(counts, reverse=True), key=counts.__getitem__)
         forms = {stems[word]: word for word in by_frequency}
         return {stems[word]: forms[stems[word]] for word in counts}
+
+
+class TextVectorizer(ReviewVectorizer):
+    """Texts of any kind as tf-idf: stems of words, smileys, and characters where no spaces are.
+
+    Words are those of `ReviewVectorizer`. An emoji or a smiley is a word of its own. Of scripts
+    that put no spaces between words, runs of one to three characters are counted. The parameters
+    are those of `ReviewVectorizer`.
+
+    Examples
+    --------
+    >>> from tordinal.text import TextVectorizer
+    >>> vectorizer = TextVectorizer().fit(["Loved it \U0001f600 :)", "\u597d\u5403"])
+    >>> sorted(vectorizer.vocabulary_)
+    [':)', 'love', '\u5403', '\u597d', '\u597d\u5403', '\U0001f600']
+    """
+
+    def build_tokenizer(self) -> Callable[[str], list[str]]:
+        """Cut a text into stems, smileys and runs of characters."""
+        words = super().build_tokenizer()
+        pattern = re.compile(f"([{UNSPACED}]+)|({SMILEYS})", re.IGNORECASE)
+
+        def tokens(text: str) -> list[str]:
+            cut = words(pattern.sub(" ", text))
+            for run, smiley in pattern.findall(text):
+                cut += [smiley] if smiley else _runs(run)
+            return cut
+
+        return tokens
+
+
+def _runs(text: str) -> list[str]:
+    """All runs of one to three characters."""
+    return [
+        text[i : i + length]
+        for length in range(1, LONGEST_RUN + 1)
+        for i in range(len(text) - length + 1)
+    ]
+
+
+def spaced_words(text: str) -> float:
+    """How many words a text has, two characters counting as one where no spaces are."""
+    unspaced = len(re.findall(f"[{UNSPACED}]", text))
+    return len(text.split()) + unspaced / 2
 
 
 class _Stems(dict[str, str]):

@@ -38,12 +38,12 @@ def test_csv_with_text_and_mixed_columns(reviews, tmp_path):
     said = done.stdout.decode()
     for expected in (
         "identifier",
-        "words, tf-idf",
-        " imputed",
+        "tf-idf",
+        "better without",
         "out.csv",
         "r.html",
         "m.skops",
-        "against",
+        "without.",
     ):
         assert expected in said
     before, after = reviews.read_text().splitlines(), out.read_text().splitlines()
@@ -186,7 +186,7 @@ def bad_inputs(folder):
         "--report": [ok, *target, "-o", out, "--report", folder],
         "is the same file as FILE": [ok, *target, "-o", ok],
         "is the same file as --out": [ok, *target, "-o", out, "--report", out],
-        "cannot tell the format": [ok, *target, "-o", folder / "out.xlsx"],
+        "cannot tell the format": [ok, *target, "-o", folder / "out.docx"],
         "that is the target": [ok, *target, "--columns", "x,t", "-o", out],
         "--C -1 must be a positive number": [ok, *target, "--C", "-1", "-o", out],
         "--jobs 0": [ok, *target, "--jobs", "0", "-o", out],

@@ -42,7 +42,7 @@ def test_predict_gives_new_rows_what_the_model_in_memory_gives(reviews, tmp_path
     said = run(
         "predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "rated.csv"
     ).output
-    assert "On the 40 rows that have a rating" in said
+    assert "On 40 rated rows that are new to it" in said
     rated = pd.read_csv(tmp_path / "rated.csv", dtype=str)
     columns = {name: new[name].astype(str).tolist() for name in new}
     assert (
@@ -73,7 +73,8 @@ def test_predict_knows_ratings_however_they_are_spelled(reviews, tmp_path):
     said = run(
         "predict", tmp_path / "m.skops", tmp_path / "new.csv", "-o", tmp_path / "r.csv"
     ).output
-    assert "On the 150 rows that have a rating" in said
+    assert "The model learned from 50 of the 150 rated rows" in said
+    assert "On 100 rated rows that are new to it" in said
 
 
 def test_every_row_is_predicted_and_what_was_there_is_unchanged(model, tmp_path):
@@ -82,7 +83,8 @@ def test_every_row_is_predicted_and_what_was_there_is_unchanged(model, tmp_path)
     said = run("predict", model, tmp_path / "new.csv", "-o", tmp_path / "r.csv").output
     assert "Rated 150 rows in" in said
     assert str(tmp_path / "r.csv") in said
-    assert "On the 50 rows that have a rating" in said
+    assert "The model learned from 50 of the 50 rated rows" in said
+    assert "% wrong" not in said
     before, after = ((tmp_path / name).read_text().splitlines() for name in ("new.csv", "r.csv"))
     assert all(b.startswith(a + ",") for a, b in zip(before, after, strict=True))
     rated = pd.read_csv(tmp_path / "r.csv")
@@ -94,16 +96,16 @@ def test_every_row_is_predicted_and_what_was_there_is_unchanged(model, tmp_path)
 def test_the_errors_shown_are_those_of_the_rated_rows(model, tmp_path):
     rated = tmp_path / "r.csv"
     pd.DataFrame({"review": TEXTS}).to_csv(tmp_path / "new.csv", index=False)
-    assert (
-        "that have a rating" not in run("predict", model, tmp_path / "new.csv", "-o", rated).output
-    )
+    assert "rated rows" not in run("predict", model, tmp_path / "new.csv", "-o", rated).output
     found = pd.read_csv(rated)["stars_predicted"]
     # The first ten as they will be predicted, ten one step off, and some that count for nothing.
     stars = [str(s) for s in found[:10]] + [str(s + 1 if s < 5 else 4) for s in found[10:20]]
     stars += ["", "N/A", "excellent", "9"] + [""] * 126
     pd.DataFrame({"review": TEXTS, "stars": stars}).to_csv(tmp_path / "new.csv", index=False)
     said = " ".join(run("predict", model, tmp_path / "new.csv", "-o", rated).output.split())
-    assert "On the 20 rows that have a rating: 50 % wrong, 0.50 steps off on average." in said
+    # Every third row was learned from.
+    assert "The model learned from 7 of the 20 rated rows" in said
+    assert "On 13 rated rows that are new to it: 54 % wrong, 0.54 steps off on average." in said
 
 
 def test_predict_reads_and_writes_standard_streams_and_can_be_quiet(model):
@@ -142,7 +144,7 @@ def test_bad_input_is_refused_and_nothing_is_written(model, tmp_path):
         "absent.skops: cannot be read": [tmp_path / "absent.skops", new, "-o", out],
         "is the same file as MODEL": [copy, new, "-o", copy],
         "is the same file as FILE": [copy, new, "-o", new],
-        "cannot tell the format": [copy, new, "-o", tmp_path / "out.xlsx"],
+        "cannot tell the format": [copy, new, "-o", tmp_path / "out.docx"],
     }.items():
         said = " ".join(run("predict", *arguments, code=2).output.split())
         assert message in said, (message, said)

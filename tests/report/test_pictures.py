@@ -6,15 +6,19 @@ import pytest
 from tordinal.report.pictures import (
     STOPS,
     WIDTH,
+    by_rating,
     class_colour,
     class_shares,
     confusion,
+    learning,
     objective,
     percent,
     projection,
     pushes,
+    reliability,
     short,
 )
+from tordinal.tables.curve import Curve
 
 NAMES = ["poor", "fair", "good"]
 
@@ -49,7 +53,7 @@ def test_shares_have_a_bar_for_the_given_and_the_predicted_of_each_rating():
     given = [box(r)[2] for r in rects(root, "var(--faint)")]
     predicted = [[box(r)[2] for r in rects(root, class_colour(k, 3))] for k in range(3)]
     assert len(given) == 3 + 1  # the last one is the legend's
-    assert [len(bars) for bars in predicted] == [1, 1, 2]
+    assert [len(bars) for bars in predicted] == [2, 2, 2]  # the second one is the legend's
     longest = predicted[2][0]
     np.testing.assert_allclose(given[:3], np.array([0.25, 0.25, 0.5]) / 0.75 * longest, atol=0.1)
     np.testing.assert_allclose([predicted[0][0], predicted[1][0]], [0, longest / 3], atol=0.1)
@@ -112,7 +116,7 @@ def test_many_long_names_wrap_in_the_legend():
     h = np.arange(20.0)
     picture = projection(names, h, h[:-1] + 0.5, np.arange(20))
     root = drawn(picture)
-    assert texts(root).count("rating …") == 20
+    assert [t for t in texts(root) if t.startswith("rating")] == names
     assert picture.height > projection(NAMES, h[:3], h[:2] + 0.5, np.arange(3)).height
 
 
@@ -229,8 +233,39 @@ def test_colours_run_from_the_first_stop_to_the_last_and_differ():
 
 
 def test_names_are_cut_and_shares_rounded():
-    assert short("fourteen chars") == "fourteen chars"
-    assert short("fifteen letters") == "fifteen lette…"
+    assert short("x" * 24) == "x" * 24
+    assert short("x" * 25) == "x" * 23 + "…"
     assert short("rating", 2) == "r…"
     assert percent(0.12345) == "12.3 %"
     assert percent(1.0) == "100.0 %"
+
+
+def test_each_rating_has_a_bar_as_long_as_the_share_that_is_right():
+    truth = np.array([0, 0, 0, 0, 1, 1, 2])
+    picture = by_rating(NAMES, truth, np.array([0, 0, 0, 1, 1, 0, 0]))
+    assert picture.rows == [
+        ["poor", "4", "75.0 %", "100.0 %"],
+        ["fair", "2", "50.0 %", "100.0 %"],
+        ["good", "1", "0.0 %", "0.0 %"],
+    ]
+    root = drawn(picture)
+    wide = [box(rects(root, class_colour(k, 3))[0])[2] for k in range(3)]
+    np.testing.assert_allclose([wide[1] / wide[0], wide[2]], [2 / 3, 0.0], atol=1e-3)
+
+
+def test_confidence_stands_against_how_often_it_was_right():
+    confidence = np.repeat([0.5, 0.9], 12)
+    right = np.array([True, False] * 6 + [True] * 11 + [False])
+    picture = reliability(confidence, right)
+    assert picture.rows == [["50.0 %", "50.0 %", "12"], ["90.0 %", "91.7 %", "12"]]
+    dots = list(drawn(picture).iter("circle"))
+    assert float(dots[0].get("cx")) < float(dots[1].get("cx"))
+    assert float(dots[0].get("cy")) > float(dots[1].get("cy"))
+
+
+def test_the_learning_curve_ends_in_an_estimate():
+    curve = Curve([10, 20, 30, 40], [1.0, 0.8, 0.7, 0.65], 50, 0.6, 0.5)
+    picture = learning(curve)
+    assert picture.rows[-1] == ["100", "0.500", "estimate"]
+    assert "Twice as many ratings (100)" in picture.description
+    assert len(list(drawn(picture).iter("circle"))) == 5

@@ -1,5 +1,6 @@
 import io
 import json
+import zipfile
 
 import pandas as pd
 import pyarrow as pa
@@ -12,7 +13,7 @@ from tordinal.tables.values import TableError
 
 def written(table, added, kind):
     buffer = io.BytesIO()
-    write_table(table, added, buffer, kind)
+    write_table(table, added, buffer, f"t.{kind}")
     return buffer.getvalue()
 
 
@@ -83,13 +84,17 @@ def test_any_format_converts_to_any_other(tmp_path, source, target):
         ("t.csv", b'a,b\n1,"2\n3,4\n', "line 2"),
         ("t.csv", b"a,b\n1,\xff\n", "line 2 is not UTF-8.*`encoding`"),
         ("t.csv", b"\x89PNG\0\0", "not a text file"),
-        ("t.csv", b"a,a\n1,2\n", "two columns are named 'a'"),
         ("t.csv", b"a,b\n", "no rows"),
         ("t.csv", b"", "is empty"),
         ("t.jsonl", b'{"a": 1}\n{"a": \n', "line 2 is not JSON"),
         ("t.jsonl", b"[1]\n", "line 1 is not an object"),
         ("t.parquet", b"PAR1 and no more", "not a Parquet file"),
-        ("t.xlsx", b"x", "use CSV"),
+        ("t.xlsx", b"x", "not a workbook"),
+        ("t.xls", b"x", "save it as .xlsx"),
+        ("t.ods", b"x", "save it as .xlsx"),
+        ("t.docx", b"x", "use CSV"),
+        ("t.csv.gz", b"x", "cannot be unpacked"),
+        ("t.csv.zip", b"x", "cannot be unpacked"),
     ],
 )
 def test_a_bad_file_is_refused_with_its_line(tmp_path, name, content, message):
@@ -160,3 +165,40 @@ def test_what_json_cannot_say_is_null(tmp_path):
         None,
         1.0,
     ]
+
+
+@pytest.mark.parametrize("packing", ["gz", "bz2", "xz", "zip"])
+def test_packed_files_are_read_and_written(tmp_path, packing):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n")
+    table = read_table(str(tmp_path / "t.csv"))
+    path = tmp_path / f"t.csv.{packing}"
+    with path.open("wb") as file:
+        write_table(table, {"c": [0.5]}, file, str(path))
+    again = read_table(str(path))
+    assert again.names == ["a", "b", "c"]
+    assert again.columns == [["1"], ["x"], ["0.5"]]
+
+
+def test_an_archive_of_several_files_is_refused(tmp_path):
+    with zipfile.ZipFile(tmp_path / "t.csv.zip", "w") as archive:
+        archive.writestr("a.csv", "a\n1\n")
+        archive.writestr("b.csv", "a\n1\n")
+    with pytest.raises(TableError, match="holds 2 files"):
+        read_table(str(tmp_path / "t.csv.zip"))
+
+
+def test_utf_16_as_excel_saves_it(tmp_path):
+    content = "name\tstars\nTee\t5\n".encode("utf-16")
+    (tmp_path / "t.txt").write_bytes(content)
+    table = read_table(str(tmp_path / "t.txt"))
+    assert table.names == ["name", "stars"]
+    buffer = io.BytesIO()
+    write_table(table, {"p": ["é"]}, buffer, "t.txt")
+    assert buffer.getvalue().decode("utf-16") == "name\tstars\tp\nTee\t5\té\n"
+    assert buffer.getvalue()[:2] == content[:2]
+
+
+def test_only_workbooks_have_sheets(tmp_path):
+    (tmp_path / "t.csv").write_text("a,b\n1,x\n")
+    with pytest.raises(TableError, match="has no sheets"):
+        read_table(str(tmp_path / "t.csv"), sheet="Data")

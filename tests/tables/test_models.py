@@ -41,7 +41,8 @@ def test_a_saved_model_answers_as_in_memory_and_has_the_same_bytes(tmp_path, met
     (tmp_path / "m.skops").write_bytes(content)
     again = load_model(str(tmp_path / "m.skops"))
     fresh = {"review": [*TEXTS[50:], "never seen words"], "n": ["3"] * 71}
-    (labels, confidence), (labels2, confidence2) = model.rate(fresh), again.rate(fresh)
+    (labels, confidence, p), (labels2, confidence2, p2) = model.rate(fresh), again.rate(fresh)
+    np.testing.assert_array_equal(p, p2)
     assert labels == labels2
     np.testing.assert_array_equal(confidence, confidence2)
     assert again.card == model.card

@@ -41,9 +41,7 @@ def test_both_constant_guesses_are_shown_where_they_differ():
     truth = np.repeat([0, 1, 2], [40, 25, 35])
     worth = judge(truth, noisy(truth, 0.2), CLASSES)
     assert (worth.constant, worth.middle) == ("poor", "fair")
-    assert "always saying poor would be 40 % right and always saying fair 0.75 steps off" in str(
-        worth
-    )
+    assert "always saying poor would be 40 % right, always saying fair 0.75 steps off" in str(worth)
 
 
 def test_chance_alone_is_rarely_called_useful():

@@ -15,14 +15,19 @@ from tordinal.kernels import KERNELS
 from tordinal.losses import LOSSES
 from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder, find_columns
-from tordinal.tables.files import format_of, read_table, write_table
+from tordinal.tables.files import Table, format_of, read_table, write_table
+from tordinal.tables.filled import fill_in, to_fill_in
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.rating import Rating, Settings, rate
+from tordinal.tables.suggest import worth_rating
 from tordinal.tables.target import read_target
+from tordinal.tables.totals import total_rows
 from tordinal.tables.values import TableError, visible
 
-__all__ = ["Job", "run_label"]
+__all__ = ["Answers", "Job", "run_label"]
+
+QUICK_ROWS, SECONDS, SECONDS_A_ROW = 200, 3.0, 0.004  # of a search, on a machine of two cores
 
 
 @dataclass(frozen=True)
@@ -40,6 +45,11 @@ class Job:
     model: str | None = None
     encoding: str | None = None
     missing: str | None = None
+    sheet: str | None = None
+    filled: str | None = None
+    next: tuple[int, str] | None = None
+    probabilities: bool = False
+    abstain: float | None = None
 
 
 def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
@@ -60,39 +70,32 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
         What was found.
     """
     started = time.perf_counter()
-    if settings.C is not None and not 0 < settings.C < float("inf"):
-        raise TableError(f"--C {settings.C:g} must be a positive number")
-    for option, name, known in (
-        ("--kernel", settings.kernel, [k for k in KERNELS if k != "precomputed"]),
-        ("--loss", settings.loss, list(LOSSES)),
-    ):
-        if name is not None and name not in known:
-            raise TableError(
-                f"{option} {name}: there is none of that name; choose from {', '.join(known)}"
-            )
-    if settings.jobs == 0:
-        raise TableError(
-            "--jobs 0: name how many fits may run at the same time, or -1 for all cores"
-        )
+    _check(job, settings)
     console = console_for(job.out, quiet)
     wanted = {"--out": job.out, "--report": job.report, "--model": job.model}
+    wanted["--next"] = None if job.next is None else job.next[1]
     destinations = {name: path for name, path in wanted.items() if path is not None}
-    if "-" in (job.report, job.model):
-        raise TableError(
-            "--report and --model need a file; only the table can go to standard output"
-        )
-    if job.out != "-":
-        format_of(job.out)
-    with Outputs({"FILE": job.file}, destinations) as outputs, Teller(quiet) as teller:
+    inputs = {"FILE": job.file} | ({} if job.filled is None else {"--filled": job.filled})
+    with Outputs(inputs, destinations) as outputs, Teller(quiet) as teller:
         teller("reading the table", 0, 1)
-        table = read_table(job.file, job.encoding)
+        table = read_table(job.file, job.encoding, job.sheet)
+        notes = list(table.notes)
         find_columns([job.target], table.names, "target")
-        added = [f"{job.target}_{what}" for what in ("predicted", "confidence", "source")]
-        earlier = [name for name in added if name in table.names]
+        earlier = [name for name in table.names if _is_earlier(name, job.target)]
         table = table.without(earlier) if earlier else table
+        if earlier:
+            notes.append(f"earlier answers are replaced: {', '.join(earlier)}")
+        if job.filled is not None:
+            notes.append(fill_in(table, job.target, read_table(job.filled, job.encoding)))
+        totals = total_rows(table)
+        kept = [i for i in range(len(table)) if i not in totals]
+        part = table.part(kept) if totals else table
+        if totals:
+            listed = ", ".join(str(table.number(i)) for i in totals)
+            notes.append(f"row {listed} looks like a total, and is left out")
         marks = _names(job.missing) or []
         order = _names(job.order) or table.order(job.target)
-        target = read_target(job.target, table[job.target], order, marks)
+        target = read_target(job.target, part[job.target], order, marks)
         encoder = TableEncoder(
             job.text, _listed(job.columns, table.names), _listed(job.drop, table.names) or (),
             marks, table.decimal,
@@ -107,36 +110,172 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
                     f"`{option}` {job.target}: that is the target, which is never learned from"
                 )
             find_columns(names, table.names, option)
-        rating = rate(table.features(job.target), target, encoder, settings, teller)
-        rating.notes = [in_options(note) for note in rating.notes]
-        if earlier:
-            rating.notes.append(f"earlier answers are replaced: {', '.join(earlier)}")
+        _say_how_long(console, settings, len(part))
+        rating = rate(part.features(job.target), target, encoder, settings, teller)
+        rating.notes = [in_options(note) for note in [*notes, *rating.notes]]
         teller("writing", 0, 1)
-        values = rating_columns(rating.labels, rating.confidence, rating.given)
-        cells: dict[str, Any] = dict(zip(added, values, strict=True))
-        kind = format_of(job.out, default=table.format)
-        outputs.write(job.out, lambda file: write_table(table, cells, file, kind))
+        answers = Answers.of(rating, job.abstain)
+        cells = answers.columns(job.target, job.probabilities, kept, len(table))
+        decimal = decimal_of(table, encoder)
+        outputs.write(job.out, lambda file: write_table(table, cells, file, job.out, decimal))
         if job.report is not None:
             page = render_report(
-                rating, table, os.path.basename(job.file), os.path.basename(job.out)
+                rating, part, os.path.basename(job.file), os.path.basename(job.out)
             )
             outputs.write(job.report, lambda file: file.write(page.encode()))
         if job.model is not None:
             content = dump_model(rating.model)
             outputs.write(job.model, lambda file: file.write(content))
+        if job.next is not None:
+            number, path = job.next
+            rows = worth_rating(rating.X, rating.confidence, rating.given, number)
+            form = to_fill_in(part, job.target, rows)
+            predicted = Answers.of(rating, None).some(rows, job.target)
+            outputs.write(path, lambda file: write_table(form, predicted, file, path, decimal))
         teller("writing", 1, 1)
         finishing()
         outputs.commit()
-    _summarise(console, job, rating, time.perf_counter() - started)
+    _summarise(console, job, rating, answers, time.perf_counter() - started)
     return rating
 
 
-def rating_columns(
-    labels: list[Any], confidence: Any, given: Any
-) -> tuple[list[Any], list[float], list[str]]:
-    """The three columns that are added."""
-    source = ["given" if g else "predicted" for g in given]
-    return labels, [round(float(c), 4) for c in confidence], source
+def _check(job: Job, settings: Settings) -> None:
+    """Refuse what can be refused before anything is read."""
+    if settings.C is not None and not 0 < settings.C < float("inf"):
+        raise TableError(f"--C {settings.C:g} must be a positive number")
+    for option, name, known in (
+        ("--kernel", settings.kernel, [k for k in KERNELS if k != "precomputed"]),
+        ("--loss", settings.loss, list(LOSSES)),
+    ):
+        if name is not None and name not in known:
+            raise TableError(
+                f"{option} {name}: there is none of that name; choose from {', '.join(known)}"
+            )
+    if settings.jobs == 0:
+        raise TableError(
+            "--jobs 0: name how many fits may run at the same time, or -1 for all cores"
+        )
+    if settings.quick and settings.method != "auto":
+        raise TableError(f"--quick goes with --method auto, not {settings.method}")
+    if "-" in (job.report, job.model) or (job.next is not None and job.next[1] == "-"):
+        raise TableError(
+            "--report, --model and --next need a file; only the table can go to standard output"
+        )
+    if job.next is not None and job.next[0] < 1:
+        raise TableError(f"--next {job.next[0]}: name how many rows, at least 1")
+    for path in (job.out, *((job.next[1],) if job.next is not None else ())):
+        if path != "-":
+            format_of(path)
+
+
+def _is_earlier(name: str, target: str) -> bool:
+    """Whether a column is an answer of an earlier run."""
+    if not name.startswith(f"{target}_"):
+        return False
+    rest = name.removeprefix(f"{target}_")
+    return rest in ("predicted", "confidence", "source") or rest.startswith("probability_")
+
+
+def _say_how_long(console: Console, settings: Settings, n_rows: int) -> None:
+    """Say about how long a search takes, where that is long enough to wonder."""
+    if settings.method == "auto" and not settings.quick and n_rows > QUICK_ROWS:
+        seconds = SECONDS + SECONDS_A_ROW * n_rows
+        about = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
+        console.print(
+            f"{n_rows:,} rows: choosing a model takes about {about}; --quick takes less.",
+            highlight=False,
+        )
+
+
+def decimal_of(table: Table, encoder: TableEncoder) -> str:
+    """The decimal separator of most columns of numbers, or that of the kind of file."""
+    styles = [c["style"]["decimal"] for c in encoder.plan_ if c["role"] == "number"]
+    if not styles or not table.records:
+        return table.decimal
+    return max(set(styles), key=styles.count)
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is said of each row that was to be rated.
+
+    Attributes
+    ----------
+    labels : list
+        Ratings; None where there is none, because the confidence is too small.
+    confidence : ndarray of shape (n_rows,)
+        Probability of each rating.
+    sources : list of str
+        "given", "predicted" or "unsure".
+    probability : ndarray of shape (n_rows, n_classes)
+        Probabilities of all ratings.
+    classes : list
+        The ratings.
+    """
+
+    labels: list[Any]
+    confidence: Any
+    sources: list[str]
+    probability: Any
+    classes: list[Any]
+
+    @classmethod
+    def of(cls, rating: Rating, abstain: float | None) -> "Answers":
+        """The answers of a rating; rows below the confidence `abstain` stay unrated."""
+        probability = np.where(
+            rating.given[:, None], np.eye(len(rating.target.classes))[rating.rank],
+            rating.probability,
+        )  # fmt: skip
+        return cls.made(
+            rating.labels, rating.confidence, rating.given, probability, rating.target.classes,
+            abstain,
+        )  # fmt: skip
+
+    @classmethod
+    def made(
+        cls, labels: list[Any], confidence: Any, given: Any, probability: Any, classes: list[Any],
+        abstain: float | None,
+    ) -> "Answers":  # fmt: skip
+        """The same from its parts."""
+        unsure = ~given & (confidence < (0.0 if abstain is None else abstain))
+        sources = ["given" if g else "unsure" if u else "predicted" for g, u in zip(
+            given, unsure, strict=True)]  # fmt: skip
+        kept = [None if u else label for label, u in zip(labels, unsure, strict=True)]
+        return cls(kept, confidence, sources, probability, classes)
+
+    @property
+    def unsure(self) -> int:
+        """Rows that stay unrated."""
+        return self.sources.count("unsure")
+
+    def columns(
+        self, target: str, probabilities: bool, rows: list[int], n_rows: int
+    ) -> dict[str, list[Any]]:
+        """The columns that are added; rows that were left out have empty cells."""
+        said: dict[str, list[Any]] = {
+            f"{target}_predicted": self.labels,
+            f"{target}_confidence": [round(float(c), 4) for c in self.confidence],
+            f"{target}_source": self.sources,
+        }
+        if probabilities:
+            for k, name in enumerate(self.classes):
+                said[f"{target}_probability_{name}"] = [
+                    round(float(p), 4) for p in self.probability[:, k]
+                ]
+        if len(rows) == n_rows:
+            return said
+        whole = {name: [None] * n_rows for name in said}
+        for name, values in said.items():
+            for i, value in zip(rows, values, strict=True):
+                whole[name][i] = value
+        return whole
+
+    def some(self, rows: list[int], target: str) -> dict[str, list[Any]]:
+        """Rating and confidence of some rows."""
+        return {
+            f"{target}_predicted": [self.labels[i] for i in rows],
+            f"{target}_confidence": [round(float(self.confidence[i]), 4) for i in rows],
+        }
 
 
 def _names(order: str | None) -> list[str] | None:
@@ -162,7 +301,9 @@ def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
     return [name if name in known else padded.get(name, name) for name in asked]
 
 
-def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> None:
+def _summarise(
+    console: Console, job: Job, rating: Rating, answers: Answers, seconds: float
+) -> None:
     """Say what the answer is worth, what was done, and where the result lies."""
     useful = rating.worth.judgement == "useful"
     console.print(Text(visible(str(rating.worth)), style="bold" if useful else "bold yellow"))
@@ -186,11 +327,27 @@ def _summarise(console: Console, job: Job, rating: Rating, seconds: float) -> No
     for note in rating.notes:
         console.print(Text(f"Note: {visible(note)}."))
     console.print(Text(rating.verdict))
-    predicted = int((~rating.given).sum())
+    if rating.curve is not None:
+        console.print(Text(str(rating.curve)))
+    predicted = answers.sources.count("predicted")
+    sure = rating.confidence[~rating.given]
+    if len(sure):
+        console.print(
+            f"Of {len(sure):,} rows without a rating {int(np.sum(sure >= 0.8)):,} have a "
+            f"confidence of 80 % or more, {int(np.sum(sure >= 0.9)):,} of 90 % or more.",
+            highlight=False,
+        )
+    if job.abstain is not None:
+        console.print(
+            f"{answers.unsure:,} rows below a confidence of {job.abstain:g} stay unrated.",
+            highlight=False,
+        )
     console.print(
         f"Rated {predicted:,} of {len(rating.rank):,} rows in {seconds:.1f} s:", highlight=False
     )
-    for what, path in (("table", job.out), ("report", job.report), ("model", job.model)):
+    files = {"table": job.out, "report": job.report, "model": job.model}
+    files["next"] = None if job.next is None else job.next[1]
+    for what, path in files.items():
         if path is not None:
             console.print(
                 Text(f"  {what:7} {visible(path) if path != '-' else 'standard output'}"),

@@ -1,5 +1,6 @@
 """The ``tordinal`` command. Heavy modules are imported by the commands that need them."""
 
+import os
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -46,6 +47,9 @@ Encoding = Annotated[
 ]
 
 
+Sheet = Annotated[str | None, typer.Option(help="Sheet of an .xlsx FILE. Default: the first.")]
+
+
 def _version(asked: bool) -> None:
     if asked:
         import tordinal
@@ -71,7 +75,8 @@ def label(
     file: Annotated[
         str,
         typer.Argument(
-            metavar="FILE", help="Table: .csv, .tsv, .jsonl or .parquet; - for standard input."
+            metavar="FILE",
+            help="Table: .xlsx, .csv, .tsv, .jsonl or .parquet; - for standard input.",
         ),
     ],
     target: Annotated[
@@ -137,6 +142,28 @@ def label(
             "chosen by auto."
         ),
     ] = None,
+    quick: Annotated[
+        bool, typer.Option("--quick", help="Choose one model among a few: seconds, a rough answer.")
+    ] = False,
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Add a column with the probability per rating.")
+    ] = False,
+    abstain: Annotated[
+        float | None,
+        typer.Option(
+            metavar="0.6", help="Leave rows unrated whose confidence is below.", min=0.0, max=1.0
+        ),
+    ] = None,
+    next_rows: Annotated[
+        tuple[int, str] | None,
+        typer.Option(
+            "--next", metavar="N FILE", help="Write the N rows most worth rating next, to fill in."
+        ),
+    ] = None,
+    filled: Annotated[
+        str | None, typer.Option(metavar="FILE", help="Ratings: what --next wrote, filled in.")
+    ] = None,
+    sheet: Sheet = None,
     report: Annotated[
         str | None, typer.Option(metavar="R.html", help="Write a report to look at.")
     ] = None,
@@ -153,7 +180,7 @@ def label(
     """Rate the rows of a table that have no rating yet.
 
     OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted,
-    COLUMN_confidence (from 0 to 1) and COLUMN_source (given or predicted).
+    COLUMN_confidence (from 0 to 1) and COLUMN_source (given, predicted, or unsure with --abstain).
 
     Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text
     turned into words; identifiers and constants are left out. What was done with each is shown.
@@ -162,6 +189,8 @@ def label(
 
     tordinal label reviews.csv --text review --target stars -o rated.csv --report report.html
 
+    tordinal label survey.xlsx --target grade -o rated.xlsx --next 20 to-rate.xlsx
+
     tordinal label people.parquet --target grade --order "poor,fair,good" --drop name -o out.parquet
 
     cat rows.jsonl | tordinal label - --target stars -o - > rated.jsonl
@@ -169,6 +198,11 @@ def label(
     from tordinal.cli.session import refusing
 
     with refusing():
+        from tordinal.tables.files import format_of
+
+        for path in (file, out, *((filled,) if filled is not None else ())):
+            if path != "-" and not os.path.isdir(path):
+                format_of(path)  # what cannot be read is refused at once, before heavy imports
         from tordinal.cli.label import Job, run_label
         from tordinal.tables.rating import Settings
 
@@ -179,10 +213,11 @@ def label(
             loss,
             seed,
             jobs,
+            quick,
         )
         job = Job(
             file, target, out, text or [], columns, drop or [], order, report, model, encoding,
-            missing,
+            missing, sheet, filled, next_rows, probabilities, abstain,
         )  # fmt: skip
         run_label(job, settings, quiet=quiet)
 
@@ -201,6 +236,16 @@ def predict(
             "--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output."
         ),
     ],
+    probabilities: Annotated[
+        bool, typer.Option("--probabilities", help="Add a column with the probability per rating.")
+    ] = False,
+    abstain: Annotated[
+        float | None,
+        typer.Option(
+            metavar="0.6", help="Leave rows unrated whose confidence is below.", min=0.0, max=1.0
+        ),
+    ] = None,
+    sheet: Sheet = None,
     encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
@@ -214,7 +259,10 @@ def predict(
     with refusing():
         from tordinal.cli.predict import run_predict
 
-        run_predict(model, file, out, encoding, quiet=quiet)
+        run_predict(
+            model, file, out, encoding, sheet, probabilities=probabilities, abstain=abstain,
+            quiet=quiet,
+        )  # fmt: skip
 
 
 @app.command()

@@ -28,7 +28,7 @@ from tordinal.tables.values import visible
 
 __all__ = ["Teller", "console_for", "finishing", "grid", "in_options", "refusing"]
 
-PARAMETER = re.compile(r"`(target|order|text|columns|drop|encoding|missing)`")
+PARAMETER = re.compile(r"`(target|order|text|columns|drop|encoding|missing|sheet|filled|next)`")
 
 _interrupted = False
 

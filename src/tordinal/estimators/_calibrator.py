@@ -44,6 +44,8 @@ class Evidence:
         Probabilities of the classes.
     errors : dict of str to (float, float)
         Zero-one and absolute error by model: "this model", "supervised", "transductive".
+    spread : dict of str to float
+        Standard deviation of the distances behind each absolute error.
     verdict : str
         Whether unlabelled rows helped, in one line.
     """
@@ -52,6 +54,7 @@ class Evidence:
     ranks: Ranks
     probability: Array
     errors: dict[str, tuple[float, float]]
+    spread: dict[str, float]
     verdict: str
 
 
@@ -135,22 +138,25 @@ class Calibrator:
         own = (distances > 0).sum(axis=1)
         p = agree_with(self.calibration().probabilities(distances), own)
         if len(rows) == 0:
-            return Evidence(rows, own, p, {}, "too few ratings for an estimate of the error")
+            return Evidence(rows, own, p, {}, {}, "too few ratings for an estimate of the error")
         errors = {"this model": _errors(rank[rows], own)}
+        spread = {"this model": float(np.std(np.abs(rank[rows] - own)))}
         setup = f"({N_SPLITS}-fold, {len(rows)} labels)"
         mae = errors["this model"][1]
         if not transductive:
             verdict = f"supervised only: MAE {mae:.2f} {setup}"
-            return Evidence(self._rows[rows], own, p, errors, verdict)
+            return Evidence(self._rows[rows], own, p, errors, spread, verdict)
         plain = replace(recipe, C2_max=None)
         others, distances, _ = self._cross_validate(plain, transductive=False)
-        errors["supervised"] = _errors(rank[others], (distances > 0).sum(axis=1))
+        plainly = (distances > 0).sum(axis=1)
+        errors["supervised"] = _errors(rank[others], plainly)
+        spread["supervised"] = float(np.std(np.abs(rank[others] - plainly)))
         helps = "helps" if mae < errors["supervised"][1] else "does not help"
         verdict = (
             f"transduction {helps} here: MAE {mae:.2f} against {errors['supervised'][1]:.2f} "
             f"supervised {setup}"
         )
-        return Evidence(self._rows[rows], own, p, errors, verdict)
+        return Evidence(self._rows[rows], own, p, errors, spread, verdict)
 
     def settled(self) -> "Calibrator":
         """A copy with the calibration and without the rows."""

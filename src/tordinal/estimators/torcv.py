@@ -30,6 +30,17 @@ from tordinal.search.verdict import results, verdict
 
 Array = NDArray[np.float64]
 
+FINE = 100  # parts into which the fit of a member is divided for progress
+
+
+def _part_of(progress: Progress, done: int, total: int) -> Callable[[str, int, int], None]:
+    """Progress of one member as a part of that of all."""
+
+    def tell(_: str, part: int, of: int) -> None:
+        progress.part("committee", FINE * done + FINE * part // max(of, 1), FINE * total)
+
+    return tell
+
 
 class TORCV(KernelClassifier):
     """Choose how to rate the rows, and whether unlabelled rows help at all, by cross-validation.
@@ -239,8 +250,9 @@ class TORCV(KernelClassifier):
         self.cv_predictions_ = np.full(len(rank), None, dtype=object)
         self.cv_predictions_[promised.rows] = self.classes_[promised.ranks]
         self._evidence = Evidence(
-            promised.rows, promised.ranks, promised.probability, promised.errors, self.verdict_
-        )
+            promised.rows, promised.ranks, promised.probability, promised.errors,
+            promised.spread, self.verdict_,
+        )  # fmt: skip
         self.n_iter_ = sum(model.n_iter_ for model in self.estimators_)
         if self.verbose:
             print(f"[TORCV] {self.verdict_}")
@@ -292,20 +304,21 @@ class TORCV(KernelClassifier):
         labels: dict[Candidate, Ranks] = {}
         order = sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel)))
         for done, candidate in enumerate(order):
-            search.progress.part("committee", done, len(order))
+            search.progress.part("committee", FINE * done, FINE * len(order))
             # The search has seen the kernel with this gamma, whatever rows a member is fitted on.
             gamma = getattr(search.kernel_for(candidate), "gamma", self.gamma)
             kind = TOR if candidate.transductive else REDSVM
             model = kind(gamma=gamma, **shared, **candidate.params)
+            model.callback = _part_of(search.progress, done, len(order))
             rows = every if candidate.transductive else search.labeled
             part = take(X, rows, rows, pairwise=candidate.kernel == "precomputed")
-            members[candidate] = model.fit(part, rank[rows])
+            members[candidate] = model.fit(part, rank[rows]).set_params(callback=None)
             labels[candidate] = (
                 model.transduction_
                 if candidate.transductive
                 else ranks(self._project_member(model, X), model.thresholds_)
             )
-        search.progress.part("committee", len(order), len(order))
+        search.progress.part("committee", FINE * len(order), FINE * len(order))
         self.estimators_ = [members[candidate] for candidate in candidates]
         median = median_ranks([labels[candidate] for candidate in candidates])
         self.transduction_ = self.classes_[np.where(rank == UNLABELED, median, rank)]

@@ -8,18 +8,19 @@ import scipy.sparse as sp
 from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
-from tordinal.distances import Matrix
 from tordinal.report import pictures
 from tordinal.tables.files import Table
 from tordinal.tables.rating import Rating
+from tordinal.tables.suggest import worth_rating
 from tordinal.tables.values import visible
+from tordinal.tables.worth import mean_error, share_error
 
 __all__ = ["render_report"]
 
 EXAMPLES = 3  # rows shown per class
 NEXT = 10  # rows suggested for labelling
-CANDIDATES = 200  # least certain rows among which those are chosen
-LONGEST = 280  # characters of a cell that are shown
+LONGEST = 1000  # characters of a cell that are shown
+FOLDED = 160  # characters from which a cell is folded
 SHOWN_COLUMNS = 4  # columns of a row that are shown
 
 
@@ -44,26 +45,27 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
     n, given = len(names), rating.given
     leader, transducer = rating.leader, rating.transducer
     h = leader.predict_projection(rating.X)
+    truth = rating.target.rank[rating.held_out]
     shown = [
         pictures.class_shares(
             names,
             np.bincount(rating.rank[given], minlength=n),
             np.bincount(rating.rank[~given], minlength=n),
-        ),
-        pictures.projection(names, h, leader.thresholds_, rating.rank),
+        )
     ]
-    if len(rating.held_out):
-        shown.append(pictures.confusion(names, rating.target.rank[rating.held_out], rating.cv_rank))
-    if transducer is not None:
-        shown.append(pictures.objective(transducer.history_))
+    if rating.worth.judgement != "unknown":
+        confidence = rating.cv_probability[np.arange(len(truth)), rating.cv_rank]
+        shown.append(pictures.by_rating(names, truth, rating.cv_rank))
+        shown.append(pictures.reliability(confidence, rating.cv_rank == truth))
+        shown.append(pictures.confusion(names, truth, rating.cv_rank))
+    if rating.curve is not None:
+        shown.append(pictures.learning(rating.curve))
     words, weight, what = _influences(rating, table, h)
     if words:
         shown.append(pictures.pushes(words, weight, what))
-    moved = (
-        0
-        if transducer is None
-        else int(np.sum(transducer.initial_labels_ != transducer.transduction_))
-    )
+    shown.append(pictures.projection(names, h, leader.thresholds_, rating.rank))
+    if transducer is not None and any(r["swaps"] for r in transducer.history_):
+        shown.append(pictures.objective(transducer.history_))
     columns = _shown_columns(rating)
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -80,18 +82,24 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         n_found=int((~given).sum()),
         classes=names,
         card=rating.model.card,
-        errors=rating.errors,
-        guess=_guess(rating),
+        errors=_errors(rating),
+        sure={b: int(np.sum(rating.confidence[~given] >= b / 100)) for b in (80, 90)},
+        curve="" if rating.curve is None else str(rating.curve),
         worth=visible(str(rating.worth)),
+        figures=rating.worth,
         useful=rating.worth.judgement == "useful",
         verdict=rating.verdict,
         notes=[visible(note) for note in rating.notes],
         pictures=shown,
-        moved=moved,
+        moved=rating.moved,
+        folded=FOLDED,
         transduced=transducer is not None,
         plan=[{**c, "name": visible(c["name"]) or "(no name)"} for c in rating.model.encoder.plan_],
         columns=[visible(c) for c in columns],
-        suggested=[_row(rating, table, columns, i, names) for i in _worth_labelling(rating)],
+        suggested=[
+            _row(rating, table, columns, i, names)
+            for i in worth_rating(rating.X, rating.confidence, given, NEXT)
+        ],
         examples=[
             (names[k], [_row(rating, table, columns, i, names) for i in _typical(rating, k)])
             for k in range(n)
@@ -100,9 +108,29 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
     )
 
 
-def _guess(rating: Rating) -> tuple[float, float]:
-    """Errors of always giving the most frequent rating: what a model must beat."""
-    return 1.0 - rating.worth.constant_right, rating.worth.constant_off
+MODELS = {
+    "this model": "the model used here",
+    "supervised": "best single model without unrated rows",
+    "transductive": "best single model with unrated rows",
+}
+
+
+def _errors(rating: Rating) -> list[tuple[str, float, float, float, float]]:
+    """Each model with its errors and their intervals, and the constant guess beside them."""
+    n, worth = len(rating.held_out), rating.worth
+    if worth.judgement == "unknown":
+        return []
+    rows = [
+        (label, wrong, share_error(wrong, n), off, mean_error(rating.spread[name], n))
+        for name, label in MODELS.items()
+        if name in rating.errors
+        for wrong, off in [rating.errors[name]]
+    ]
+    wrong = 1.0 - worth.constant_right
+    truth = rating.target.rank[rating.held_out]
+    spread = float(np.std(np.abs(truth - int(np.median(truth)))))
+    same = (share_error(wrong, n), worth.constant_off, mean_error(spread, n))
+    return [*rows, ("always the same guess", wrong, *same)]
 
 
 def _influences(
@@ -181,7 +209,7 @@ def _row(
         cells.append(visible(text if len(text) <= LONGEST else text[:LONGEST] + "…"))
     k = int(rating.rank[i])
     return {
-        "number": i + 1,
+        "number": table.number(i),
         "cells": cells,
         "class": names[k],
         "k": k,
@@ -197,29 +225,3 @@ def _typical(rating: Rating, k: int) -> list[int]:
     chosen = predicted if len(predicted) else members
     order = np.argsort(-rating.confidence[chosen], kind="stable")
     return [int(i) for i in chosen[order[:EXAMPLES]]]
-
-
-def _worth_labelling(rating: Rating) -> list[int]:
-    """The least certain rows, leaving out those that are like one already chosen."""
-    unrated = np.flatnonzero(~rating.given)
-    doubtful = unrated[np.argsort(rating.confidence[unrated], kind="stable")[:CANDIDATES]]
-    if len(doubtful) == 0:
-        return []
-    alike = _cosines(rating.X[doubtful])
-    limit = float(np.median(alike[np.triu_indices_from(alike, 1)])) if len(doubtful) > 1 else 1.0
-    chosen: list[int] = []
-    for i in range(len(doubtful)):
-        if len(chosen) < NEXT and all(alike[i, j] <= limit for j in chosen):
-            chosen.append(i)
-    rest = [i for i in range(len(doubtful)) if i not in chosen]
-    return [
-        int(doubtful[i])
-        for i in sorted(chosen + rest[: max(0, min(NEXT, len(doubtful)) - len(chosen))])
-    ]
-
-
-def _cosines(X: Matrix) -> NDArray[Any]:
-    dense = X.toarray() if sp.issparse(X) else np.asarray(X, dtype=np.float64)
-    length = np.linalg.norm(dense, axis=1)
-    unit = dense / np.where(length > 0, length, 1.0)[:, None]
-    return unit @ unit.T

@@ -11,7 +11,20 @@ import numpy as np
 from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
-__all__ = ["Picture", "class_shares", "confusion", "objective", "projection", "pushes"]
+from tordinal.tables.curve import Curve
+from tordinal.tables.worth import share_error
+
+__all__ = [
+    "Picture",
+    "by_rating",
+    "class_shares",
+    "confusion",
+    "learning",
+    "objective",
+    "projection",
+    "pushes",
+    "reliability",
+]
 
 WIDTH = 480
 # Colours from low to high, which colour-blind eyes tell apart.
@@ -68,7 +81,12 @@ def class_colour(k: int, n: int) -> str:
     return "#{:02x}{:02x}{:02x}".format(*mixed)
 
 
-def short(text: str, length: int = 14) -> str:
+def margin(names: list[str], most: float = 190.0) -> float:
+    """Room on the left for names."""
+    return max(56.0, min(most, 24.0 + 7.4 * max(map(len, names))))
+
+
+def short(text: str, length: int = 24) -> str:
     """A name cut to fit a picture."""
     return text if len(text) <= length else text[: length - 1] + "…"
 
@@ -85,7 +103,7 @@ def class_shares(names: list[str], given: NDArray[Any], predicted: NDArray[Any])
         [name, f"{given[k]:,}", percent(shares[0][k]), f"{predicted[k]:,}", percent(shares[1][k])]
         for k, name in enumerate(names)
     ]
-    step, left = 40, 110
+    step, left = 40, margin(names)
     picture = Picture(
         "Given and predicted ratings",
         f"Bars for each of {len(names)} ratings: "
@@ -108,8 +126,10 @@ def class_shares(names: list[str], given: NDArray[Any], predicted: NDArray[Any])
     foot = step * len(names) + 18
     picture.rect(left, foot - 9, 10, 10, "var(--faint)")
     picture.text(left + 15, foot, "given", kind="small")
-    picture.rect(left + 65, foot - 9, 10, 10, class_colour(len(names) - 1, len(names)))
-    picture.text(left + 80, foot, "predicted", kind="small")
+    for k in range(len(names)):  # a swatch of all the colours
+        wide = 30 / len(names)
+        picture.rect(left + 65 + k * wide, foot - 9, wide, 10, class_colour(k, len(names)))
+    picture.text(left + 100, foot, "predicted", kind="small")
     return picture
 
 
@@ -156,11 +176,11 @@ def projection(
         picture.text(x, bottom + 18, f"{value:.2g}", "middle", "small")
     x, y = left, bottom + 28
     for k, name in enumerate(names):
-        wide = 26 + 7 * min(len(name), 8)
+        wide = 26 + 7 * min(len(name), 24)
         if x + wide > WIDTH - left:
             x, y = left, y + 16
         picture.rect(x, y, 10, 10, class_colour(k, len(names)))
-        picture.text(x + 14, y + 9, short(name, 8), kind="small")
+        picture.text(x + 14, y + 9, short(name), kind="small")
         x += wide
     picture.height = y + 16
     picture.text(WIDTH - left, 12, "dashed: thresholds", "end", "small")
@@ -172,8 +192,10 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     n = len(names)
     counts = np.zeros((n, n), dtype=int)
     np.add.at(counts, (truth, predicted), 1)
-    left, top = 96.0, 44.0
-    cell = min(56.0, (WIDTH - left - 10) / n)
+    left = margin(names, 150.0)
+    cell = min(56.0, (WIDTH - left - 30) / n)
+    slanted = max(map(len, names)) > cell / 7.5  # names that do not fit above their column
+    top = 44.0 + (4.6 * min(max(map(len, names)), 20) if slanted else 0.0)
     picture = Picture(
         "Given against predicted, in cross-validation",
         f"Of {len(truth)} rated rows whose rating was hidden in turn, "
@@ -186,10 +208,15 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     picture.text(left, 14, "predicted", kind="small")
     picture.text(left - 8, top - 8, "given", "end", "small")
     for k, name in enumerate(names):
-        picture.text(
-            left + (k + 0.5) * cell, top - 8, short(name, max(2, int(cell / 8))), "middle", "small"
-        )
-        picture.text(left - 8, top + (k + 0.5) * cell + 5, short(name, 11), "end")
+        x = left + (k + 0.5) * cell
+        if slanted:
+            shape = Markup(
+                '<text transform="translate({:.1f} {:.1f}) rotate(-40)" class="small">{}</text>'
+            )
+            picture.shapes.append(shape.format(x, top - 6, short(name, 20)))
+        else:
+            picture.text(x, top - 8, name, "middle", "small")
+        picture.text(left - 8, top + (k + 0.5) * cell + 5, short(name, 18), "end")
     share = counts / np.maximum(counts.sum(axis=1, keepdims=True), 1)
     for i in range(n):
         for j in range(n):
@@ -204,6 +231,111 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
             if cell >= 18:
                 kind = "on-heat" if share[i, j] > 0.55 else ""
                 picture.text(x + cell / 2 - 1, y + cell / 2 + 4, str(counts[i, j]), "middle", kind)
+    return picture
+
+
+def by_rating(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) -> Picture:
+    """How often each rating was found exactly, and within one step."""
+    n, left, step = len(names), margin(names), 34
+    rows, bars = [], []
+    for k, name in enumerate(names):
+        own = predicted[truth == k]
+        exact = float(np.mean(own == k)) if len(own) else 0.0
+        near = float(np.mean(np.abs(own - k) <= 1)) if len(own) else 0.0
+        bars.append((name, len(own), exact, near))
+        rows.append([name, f"{len(own):,}", percent(exact), percent(near)])
+    picture = Picture(
+        "How often each rating is right",
+        "Of the given ratings that were hidden in turn: "
+        "the share that was found exactly (dark) and within one step (light).",
+        ["rating", "hidden", "exactly", "within one step"],
+        rows,
+        step * n + 28,
+    )
+    scale = WIDTH - left - 110
+    for k, (name, count, exact, near) in enumerate(bars):
+        y = 6 + k * step
+        picture.text(left - 8, y + 15, short(name), "end")
+        if not count:
+            picture.text(left, y + 15, "none could be hidden", kind="small")
+            continue
+        picture.rect(left, y, scale * near, 20, "var(--cell)")
+        picture.rect(left, y, scale * exact, 20, class_colour(k, n))
+        picture.text(left + scale * near + 6, y + 15, f"{100 * exact:.0f} % of {count}", "start")
+    picture.rect(left, step * n + 12, 10, 10, "var(--cell)")
+    picture.text(left + 15, step * n + 21, "within one step", kind="small")
+    return picture
+
+
+def reliability(confidence: NDArray[Any], right: NDArray[Any]) -> Picture:
+    """How often ratings of some confidence are right, on rows whose rating was hidden."""
+    order = np.argsort(confidence, kind="stable")
+    parts = np.array_split(order, int(np.clip(len(order) // 12, 2, 5)))
+    points = [(float(confidence[p].mean()), float(right[p].mean()), len(p)) for p in parts]
+    rows = [[percent(c), percent(r), f"{n:,}"] for c, r, n in points]
+    picture = Picture(
+        "Can the confidence be believed?",
+        "Hidden ratings in groups of rising confidence: how sure the model was (across) and how "
+        "often it was right (up), with an interval. On the dashed line both are the same.",
+        ["mean confidence", "right", "rows"],
+        rows,
+        272,
+    )
+    left, bottom, size = 60.0, 226.0, 206.0
+    wide = 380.0
+    for share in (0.0, 0.25, 0.5, 0.75, 1.0):
+        picture.line(left, bottom - size * share, left + wide, bottom - size * share, "grid")
+        picture.text(left - 6, bottom - size * share + 4, f"{100 * share:.0f} %", "end", "small")
+        picture.text(left + wide * share, bottom + 16, f"{100 * share:.0f} %", "middle", "small")
+    picture.line(left, bottom, left + wide, bottom - size, "threshold")
+    for c, r, n in points:
+        half, x = share_error(r, n), left + wide * c
+        low, high = max(0.0, r - half), min(1.0, r + half)
+        picture.line(x, bottom - size * low, x, bottom - size * high, "whisker")
+        shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot">{}</circle>')
+        tip = _tip(f"{n} rows: confidence {percent(c)}, right {percent(r)}")
+        picture.shapes.append(shape.format(x, bottom - size * r, tip))
+    picture.text(left + wide / 2, bottom + 34, "confidence", "middle", "small")
+    return picture
+
+
+def learning(curve: Curve) -> Picture:
+    """Errors by the number of ratings, with the estimate for twice as many."""
+    sizes = [*curve.ratings, curve.n, 2 * curve.n]
+    rows = [[f"{n:,}", f"{e:.3f}", "measured"] for n, e in zip(
+        curve.ratings, curve.off, strict=True)]  # fmt: skip
+    rows += [[f"{2 * curve.n:,}", f"{curve.doubled:.3f}", "estimate"]]
+    picture = Picture(
+        "Would more ratings help?",
+        f"{curve} Dots: measured without the unrated rows. Dashed: the estimate.",
+        ["ratings", "steps off", "how"],
+        rows,
+        232,
+    )
+    left, right, bottom, top = 60.0, 20.0, 186.0, 14.0
+    highest = 1.15 * max([*curve.off, curve.doubled, 1e-9])
+
+    def place(n: float, error: float) -> tuple[float, float]:
+        x = left + (WIDTH - left - right) * n / (1.05 * sizes[-1])
+        return x, bottom - (bottom - top) * error / highest
+
+    for part in (0.0, 0.5, 1.0):
+        y = place(0, highest * part)[1]
+        picture.line(left, y, WIDTH - right, y, "grid")
+        picture.text(left - 6, y + 4, f"{highest * part:.2f}", "end", "small")
+    picture.line(
+        *place(curve.ratings[-1], curve.off[-1]), *place(sizes[-1], curve.doubled), "threshold"
+    )
+    for kind, n, error in (
+        *(("dot", n, e) for n, e in zip(curve.ratings, curve.off, strict=True)),
+        ("ring", sizes[-1], curve.doubled),
+    ):
+        x, y = place(n, error)
+        shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="{}"/>')
+        picture.shapes.append(shape.format(x, y, kind))
+        picture.text(x, bottom + 16, f"{n:,}", "middle", "small")
+    picture.text((left + WIDTH) / 2, bottom + 34, "ratings to learn from", "middle", "small")
+    picture.text(left + 6, top + 2, "steps off", "start", "small")
     return picture
 
 
@@ -299,6 +431,6 @@ def pushes(names: list[str], weight: ArrayLike, what: str) -> Picture:
             y, length = 22 + i * step, 90 * math.fabs(value) / most
             picture.rect(half + 4 if side > 0 else half - 4 - length, y, length, step - 5, fill)
             picture.text(
-                half + side * (10 + length), y + 11, short(name, 18), "start" if side > 0 else "end"
+                half + side * (10 + length), y + 11, short(name), "start" if side > 0 else "end"
             )
     return picture

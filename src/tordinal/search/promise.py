@@ -39,8 +39,10 @@ class Promise:
     errors : dict of str to (float, float)
         Zero-one and absolute error: of the committee ("this model"), of the best candidate without
         unlabelled rows ("supervised") and of the best with them ("transductive").
+    spread : dict of str to float
+        Standard deviation of the distances behind each absolute error.
     scores : dict of str to float
-        The same for the last two in terms of the scorer.
+        What the last two score in terms of the scorer.
     """
 
     rows: Index
@@ -48,6 +50,7 @@ class Promise:
     probability: Array
     power: float
     errors: dict[str, tuple[float, float]]
+    spread: dict[str, float]
     scores: dict[str, float]
 
 
@@ -78,13 +81,17 @@ def promise(search: Search, trials: list[Trial], n_members: int) -> Promise:
     p = agree_with(p, ranks)
     power = fit_power(p, ranks, truth)
     errors, scores = {"this model": _errors(truth, ranks)}, {}
+    spread = {"this model": float(np.std(np.abs(truth - ranks)))}
     for name, transductive in (("supervised", False), ("transductive", True)):
         kind = [t for t in whole if t.candidate.transductive == transductive]
         if kind:
             single = [search.best(kind, 1, without=k) for k in range(search.n_splits)]
-            errors[name] = _errors(truth, _rate(single))
+            said = _rate(single)
+            errors[name] = _errors(truth, said)
+            spread[name] = float(np.std(np.abs(truth - said)))
             scores[name] = float(np.mean([t.scores[k] for k, (t,) in enumerate(single)]))
-    return Promise(search.labeled[rows], ranks, raise_to(p, power), power, errors, scores)
+    p = raise_to(p, power)
+    return Promise(search.labeled[rows], ranks, p, power, errors, spread, scores)
 
 
 def _rate(chosen: list[list[Trial]]) -> Ranks:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -19,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from tordinal.distances import Matrix
 from tordinal.tables.cells import Reading, is_mark, read_dates, read_day, read_number, read_numbers
 from tordinal.tables.values import TableError, is_missing
-from tordinal.text import ReviewVectorizer
+from tordinal.text import TextVectorizer, spaced_words
 
 __all__ = ["TableEncoder", "find_columns"]
 
@@ -27,8 +28,9 @@ USED = {
     "number": "scaled",
     "date": "scaled, as a day",
     "category": "one column per value",
-    "text": "words, tf-idf",
+    "text": "words, smileys and characters, tf-idf",
 }
+LARGEST = 1e150  # number whose square is one, too
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
 WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
 ID_NAME = re.compile(
@@ -153,6 +155,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for name, cells in table.items()
         ]
         self._leave_out_texts_without_words(table)
+        return self._fit_encoder(table)
+
+    def _fit_encoder(self, table: Mapping[str, list[Any]]) -> Matrix:
+        """Learn scales, categories and words of the columns that are planned to be used."""
         by_role = {role: self._named(role) for role in USED}
         numbers, categories, texts = (
             by_role["number"] + by_role["date"],
@@ -165,7 +171,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
             )
         parts: list[tuple[str, Any, Any]] = [
-            (f"text {place}", ReviewVectorizer(min_df=self._min_df(table)), n)
+            (f"text {place}", TextVectorizer(min_df=self._min_df(table)), n)
             for place, n in enumerate(texts)
         ]
         if numbers:
@@ -209,6 +215,43 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     f"the table has no column {column['name']!r}, which the model needs"
                 )
         return self.encoder_.transform(self._frame(table))
+
+    def groups(self) -> dict[str, NDArray[np.int64]]:
+        """Features by the group of columns that they come from: each text, each category, numbers.
+
+        Returns
+        -------
+        groups : dict of str to ndarray
+            Places of the features, by the name of the column, or "numbers".
+        """
+        role = {c["name"]: c["role"] for c in self.plan_}
+        places: dict[str, list[int]] = {}
+        for place, (column, _) in enumerate(self.get_feature_names_out()):
+            own = role[column] in ("text", "category")
+            places.setdefault(column if own else "numbers", []).append(place)
+        return {name: np.array(group) for name, group in places.items()}
+
+    def leave_out(self, table: Mapping[str, list[Any]], useless: Mapping[str, str]) -> Matrix:
+        """Fit again without some groups of columns, and encode the same rows.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+        useless : mapping of str to str
+            Groups to leave out, and why.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix
+            Features.
+        """
+        for column in self.plan_:
+            numeric = column["role"] in ("number", "date")
+            group = "numbers" if numeric else column["name"]
+            if column["role"] != "left out" and group in useless:
+                column.update(role="left out", why=useless[group])
+        return self._fit_encoder(table)
 
     def get_feature_names_out(self) -> list[tuple[str, str]]:
         """Name each feature: its column and the word or value it stands for, empty for a number.
@@ -280,7 +323,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _leave_out_texts_without_words(self, table: Mapping[str, list[Any]]) -> None:
         for column in self.plan_:
             if column["role"] == "text":
-                cut = ReviewVectorizer().build_analyzer()
+                cut = TextVectorizer().build_analyzer()
                 if not any(cut(_text(c)) for c in table[column["name"]]):
                     column.update(role="left out", why="no words but stop words")
 
@@ -300,9 +343,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     None if self._is_missing(c) or is_mark(c) else read(c, **style)
                     for c in table[name]
                 ]
-                columns[name] = np.array(
-                    [np.nan if v is None else v for v in values], dtype=np.float64
-                )
+                numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+                if (np.abs(numbers) > LARGEST).any():
+                    raise TableError(
+                        f"column {name} holds {numbers[np.nanargmax(np.abs(numbers))]:.3g}, too "
+                        f"large a number to learn from; mend the cell, or leave out `drop` {name}"
+                    )
+                columns[name] = numbers
             elif role == "category":
                 columns[name] = pd.Series(
                     ["(missing)" if self._is_missing(c) else str(c).strip() for c in table[name]],
@@ -341,7 +388,7 @@ def _kind(
     dates = read_dates(present)
     if dates is not None:
         return "date", USED["date"], dates
-    words = sum(len(str(c).split()) for c in present) / len(present)
+    words = sum(spaced_words(str(c)) for c in present) / len(present)
     if words >= WORDS_OF_TEXT and distinct > min(20, len(present) / 2):
         return "text", USED["text"], None
     if distinct > 0.9 * len(present) and distinct > 20:

@@ -21,7 +21,7 @@ from tordinal.tables.archive import checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
-from tordinal.text import ReviewVectorizer
+from tordinal.text import ReviewVectorizer, TextVectorizer
 
 __all__ = ["dump_model", "load_model"]
 
@@ -40,6 +40,7 @@ OURS = (
     TORCV,
     TableEncoder,
     ReviewVectorizer,
+    TextVectorizer,
 )
 TRUSTED = [f"{kind.__module__}.{kind.__qualname__}" for kind in OURS] + [
     "numpy.dtype",

@@ -14,6 +14,8 @@ from tordinal.tables.values import TableError
 
 __all__ = ["Outputs"]
 
+LONGEST_NAME = 255  # bytes of a file name that file systems take
+
 
 class Outputs:
     """The files that a command writes: all of them or none.
@@ -54,6 +56,8 @@ class Outputs:
                 )
             taken[where] = f"{name} {path}"
             folder = os.path.dirname(where)
+            if len(os.fsencode(os.path.basename(where))) > LONGEST_NAME:
+                raise TableError(f"{name}: the file name is longer than {LONGEST_NAME} bytes")
             if os.path.isdir(where):
                 raise TableError(f"{name} {path} is a directory; name a file")
             if os.path.exists(where) and not os.path.isfile(where):
@@ -75,9 +79,7 @@ class Outputs:
             return
         where = Path(os.path.realpath(path))
         try:
-            handle, name = tempfile.mkstemp(
-                prefix=f".{where.name}.", suffix=".part", dir=where.parent
-            )
+            handle, name = tempfile.mkstemp(prefix=".tordinal-", suffix=".part", dir=where.parent)
             self._ready.append((Path(name), where))
             with os.fdopen(handle, "wb") as file:
                 produce(file)

@@ -1,5 +1,6 @@
 """Rating a table: encode its columns, fit a model, label every row, keep what a report needs."""
 
+import hashlib
 import platform
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -11,10 +12,16 @@ from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
 from tordinal.estimators import REDSVM, TOR, TORCV
+from tordinal.fitting import Recipe
+from tordinal.losses import check_loss
 from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.columns import TableEncoder
+from tordinal.tables.curve import Curve, learning_curve
+from tordinal.tables.groups import useless_groups
+from tordinal.tables.table import cell_text
 from tordinal.tables.target import Target
+from tordinal.tables.values import number
 from tordinal.tables.worth import Worth, judge
 
 __all__ = ["Rating", "Settings", "TableModel", "rate"]
@@ -22,6 +29,7 @@ __all__ = ["Rating", "Settings", "TableModel", "rate"]
 Array = NDArray[np.float64]
 
 MANY_ROWS = 5000
+QUICK_C = (0.1, 1.0, 10.0)
 
 
 @dataclass(frozen=True)
@@ -34,6 +42,8 @@ class Settings:
     loss: str | None = None
     seed: int = 0
     jobs: int | None = None
+    quick: bool = False
+    choose_columns: bool = True
 
 
 @dataclass
@@ -52,6 +62,8 @@ class TableModel:
         Ratings from the lowest to the highest.
     card : dict
         What there is to know about it: settings, sizes, errors, versions.
+    learned : ndarray of uint64
+        Fingerprints of the rated rows that it learned from, sorted.
     """
 
     encoder: TableEncoder
@@ -59,13 +71,23 @@ class TableModel:
     target: str
     classes: list[Any]
     card: dict[str, Any]
+    learned: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+    @property
+    def used(self) -> list[str]:
+        """Columns that it learned from."""
+        return [c["name"] for c in self.encoder.plan_ if c["role"] != "left out"]
+
+    def known(self, table: Mapping[str, list[Any]]) -> NDArray[np.bool_]:
+        """Which rows it has learned from with their ratings."""
+        return np.isin(fingerprints(table, self.used), self.learned)
 
     @property
     def members(self) -> list[Any]:
         """The models that it consists of, the first one being the best."""
         return getattr(self.estimator, "estimators_", [self.estimator])
 
-    def rate(self, table: Mapping[str, list[Any]]) -> tuple[list[Any], Array]:
+    def rate(self, table: Mapping[str, list[Any]]) -> tuple[list[Any], Array, Array]:
         """Rate new rows.
 
         Parameters
@@ -79,11 +101,13 @@ class TableModel:
             The rating of each row.
         confidence : ndarray of shape (n_rows,)
             Its probability.
+        probability : ndarray of shape (n_rows, n_classes)
+            Probabilities of all ratings.
         """
         X = self.encoder.transform(table)
         p = self.estimator.predict_proba(X)
         rank = p.argmax(axis=1)  # probabilities agree with predictions
-        return [self.classes[k] for k in rank], p.max(axis=1)
+        return [self.classes[k] for k in rank], p.max(axis=1), p
 
 
 @dataclass
@@ -106,11 +130,17 @@ class Rating:
         Rows whose rating was hidden from the model in cross-validation.
     cv_rank : ndarray
         What the model then said of them.
+    cv_probability : ndarray of shape (len(held_out), n_classes)
+        With which probabilities.
     errors : dict of str to (float, float)
         Cross-validated zero-one and absolute error by model: "this model", "supervised",
         "transductive".
+    spread : dict of str to float
+        Standard deviation of the distances behind each absolute error.
     verdict : str
         Whether the unrated rows helped.
+    curve : Curve or None
+        How errors fall with the number of ratings.
     notes : list of str
         What else should be said.
     """
@@ -122,8 +152,11 @@ class Rating:
     probability: Array
     held_out: NDArray[np.int64]
     cv_rank: Ranks
+    cv_probability: Array
     errors: dict[str, tuple[float, float]]
+    spread: dict[str, float]
     verdict: str
+    curve: Curve | None = None
     notes: list[str] = field(default_factory=list)
 
     @property
@@ -150,6 +183,18 @@ class Rating:
     def leader(self) -> Any:
         """The model, or the first member of a committee: the one whose projection is shown."""
         return self.model.members[0]
+
+    @property
+    def moved(self) -> int:
+        """Rows that unrated ones moved to another rating than a supervised model gave them."""
+        return max(
+            (
+                int(np.sum(m.initial_labels_ != m.transduction_))
+                for m in self.model.members
+                if isinstance(m, TOR)
+            ),
+            default=0,
+        )
 
     @property
     def transducer(self) -> TOR | None:
@@ -196,35 +241,34 @@ def rate(
     X = encoder.fit_transform(table)
     listen("reading columns", 1, 1)
     notes = list(target.notes)
+    rated, n_classes = target.rank != UNLABELED, len(target.classes)
+    if settings.choose_columns:
+        X = _with_useful_columns(table, X, target, encoder, settings, listen, notes)
     has_text = any(column["role"] == "text" for column in encoder.plan_)
     method = settings.method
-    counts = np.bincount(target.rank[target.rank != UNLABELED])
+    counts = np.bincount(target.rank[rated])
     if method == "auto" and counts[counts > 1].sum() < 2:
         method = "tor"
         notes.append(
             "too few ratings to choose a model by cross-validation: "
             "TOR with its usual settings was used"
         )
-    estimator = _estimator(
-        method, settings, has_text, list(range(len(target.classes))), len(target.rank)
-    )
+    estimator = _estimator(method, settings, has_text, list(range(n_classes)), len(target.rank))
     estimator.set_params(callback=listen)
     # A supervised model is not given the rows that have no rating.
-    rows = (
-        np.flatnonzero(target.rank != UNLABELED)
-        if method == "redsvm"
-        else np.arange(len(target.rank))
-    )
+    rows = np.flatnonzero(rated) if method == "redsvm" else np.arange(len(target.rank))
     estimator.fit(X[rows], target.rank[rows])
     notes += [f"{doubt}: is that right?" for doubt in encoder.doubts_]
-    listen("probabilities", 0, 1)
+    listen("probabilities", 0, 3)
     evidence = estimator.evidence()
+    listen("probabilities", 1, 3)
     probability = estimator.predict_proba(X)
-    listen("probabilities", 1, 1)
+    listen("probabilities", 2, 3)
     labels = getattr(estimator, "transduction_", None)
     labels = estimator.predict(X) if labels is None else labels
     rank = np.where(target.rank == UNLABELED, labels, target.rank).astype(np.int64)
     model = TableModel(encoder, estimator, target.name, target.classes, {})
+    model.learned = np.unique(fingerprints(table, model.used)[rated])
     rating = Rating(
         model,
         target,
@@ -233,12 +277,98 @@ def rate(
         probability,
         rows[evidence.rows],
         evidence.ranks,
+        evidence.probability,
         evidence.errors,
+        evidence.spread,
         evidence.verdict,
+        _curve(X[rated], target.rank[rated], n_classes, model.members[0], settings.seed),
         notes,
     )
+    rating.verdict = _verdict(rating, evidence.verdict)
+    listen("probabilities", 3, 3)
     model.card = _card(rating, method)
     return rating
+
+
+def _verdict(rating: Rating, said: str) -> str:
+    """Whether the unrated rows helped, in words that need no explanation."""
+    if rating.transducer is not None and rating.moved == 0:
+        return "The unrated rows changed nothing: no row got another rating than without them."
+    if "supervised" not in rating.errors:
+        return said
+    without = rating.errors["supervised"][1]
+    name = "transductive" if "transductive" in rating.errors else "this model"
+    if name == "this model" and rating.transducer is None:
+        return f"Only the rated rows were learned from: {without:.2f} steps off."
+    with_them = rating.errors[name][1]
+    helps = "help" if with_them < without else "do not help"
+    return (
+        f"The unrated rows {helps}: a single model is {with_them:.2f} steps off with them, "
+        f"{without:.2f} without."
+    )
+
+
+def _with_useful_columns(
+    table: Mapping[str, list[Any]],
+    X: Matrix,
+    target: Target,
+    encoder: TableEncoder,
+    settings: Settings,
+    listen: Listener,
+    notes: list[str],
+) -> Matrix:
+    """Features without the groups of columns that make a text harder to understand."""
+    asked = {*encoder.text, *(encoder.columns or ())}
+    groups = encoder.groups()
+    if not any(c["role"] == "text" for c in encoder.plan_) or len(groups) < 2 or asked:
+        return X
+    rated = np.flatnonzero(target.rank != UNLABELED)
+    useless = useless_groups(
+        X[rated],
+        target.rank[rated],
+        len(target.classes),
+        groups,
+        settings.seed,
+        lambda done, total: listen("choosing columns", done, total),
+    )
+    if not useless:
+        return X
+    why = "held-out rows are rated better without it"
+    notes.append(
+        f"left out, because held-out rows are rated better without: {', '.join(useless)}; "
+        "name `columns` to use what you like"
+    )
+    return encoder.leave_out(table, dict.fromkeys(useless, why))
+
+
+def _curve(X: Matrix, rank: Ranks, n_classes: int, leader: Any, seed: int) -> Curve | None:
+    """The learning curve of the first model, without unrated rows."""
+    recipe = Recipe(
+        C=leader.C, kernel=leader.kernel, loss=check_loss(leader.loss), gamma=leader.gamma,
+        degree=leader.degree, coef0=leader.coef0, tol=1e-2,
+    )  # fmt: skip
+    return learning_curve(X, rank, n_classes, recipe, recipe.kernel_for(X), seed)
+
+
+def fingerprints(table: Mapping[str, list[Any]], names: list[str]) -> NDArray[np.uint64]:
+    """A number for each row that tells its cells of some columns from others.
+
+    Examples
+    --------
+    >>> one, other = fingerprints({"size": ["1.0", 1], "kind": ["a", "a"]}, ["size", "kind"])
+    >>> bool(one == other)
+    True
+    """
+    codes = np.empty(len(next(iter(table.values()))), dtype=np.uint64)
+    columns = [table[name] for name in names]
+    for i in range(len(codes)):
+        parts = []
+        for cells in columns:
+            value = number(cells[i])
+            parts.append(cell_text(cells[i]).strip() if value is None else f"{value:.12g}")
+        digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8)
+        codes[i] = int.from_bytes(digest.digest(), "big")
+    return codes
 
 
 def _estimator(
@@ -255,6 +385,10 @@ def _estimator(
         # more than that.
         kernel = settings.kernel or ("linear" if has_text else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
+        if settings.quick:
+            shared |= {"committee": 1, "swaps": "optimal", "class_ratio": "labeled"}
+            usual = {"C": QUICK_C, "kernel": "perceptron", "loss": "hinge"}
+            given = {name: usual[name] if v is None else v for name, v in given.items()}
         return TORCV(
             **shared, **{name: value for name, value in given.items() if value is not None}
         )
@@ -281,6 +415,7 @@ def _card(rating: Rating, method: str) -> dict[str, Any]:
         "ratings": int(rating.given.sum()),
         "features": int(rating.X.shape[1]),
         "columns": [{k: c[k] for k in ("name", "role", "why")} for c in rating.model.encoder.plan_],
+        "worth": str(rating.worth),
         "errors": {name: [float(v) for v in values] for name, values in rating.errors.items()},
         "verdict": rating.verdict,
         "versions": {

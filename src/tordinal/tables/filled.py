@@ -1,0 +1,104 @@
+"""Rows to be rated next, as a form to fill in; and ratings from a form that was filled in."""
+
+from typing import Any
+
+from tordinal.tables.table import Table, cell_text
+from tordinal.tables.values import TableError, is_missing
+
+__all__ = ["fill_in", "to_fill_in"]
+
+ROW = "row"
+
+
+def to_fill_in(table: Table, target: str, rows: list[int]) -> Table:
+    """A form: the rows with their numbers and an empty cell for the rating.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    target : str
+        The column of the ratings.
+    rows : list of int
+        Places of the rows.
+
+    Returns
+    -------
+    form : Table
+        A table to be written, filled in and given to `fill_in`.
+
+    Examples
+    --------
+    >>> table = Table(["stars", "review"], [["5", ""], ["Good", "Bad"]], "csv", above=1)
+    >>> form = to_fill_in(table, "stars", [1])
+    >>> form.names, form.columns
+    (['row', 'stars', 'review'], [[3], [''], ['Bad']])
+    """
+    others = [name for name in table.names if name != target]
+    columns: list[list[Any]] = [[table.number(i) for i in rows], [""] * len(rows)]
+    columns += [[table[name][i] for i in rows] for name in others]
+    return Table(
+        [ROW, target, *others], columns, table.format, delimiter=table.delimiter,
+        newline=table.newline, bom=table.bom, encoding=table.encoding,
+    )  # fmt: skip
+
+
+def fill_in(table: Table, target: str, form: Table) -> str:
+    """Put the ratings of a form into a table, in place; rows are found by their numbers.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    target : str
+        The column of the ratings.
+    form : Table
+        A form that `to_fill_in` made, filled in.
+
+    Returns
+    -------
+    note : str
+        What was done.
+
+    Raises
+    ------
+    TableError
+        If it is no such form, or the table has changed since: nothing is then filled in.
+    """
+    for name in (ROW, target):
+        if name not in form.names:
+            raise TableError(
+                f"`filled`: the form has no column {name!r}; fill in what `next` has written"
+            )
+    places = {table.number(i): i for i in range(len(table))}
+    shared = [n for n in form.names if n in table.names and n != target]
+    found: list[tuple[int, Any]] = []
+    for j, rating in enumerate(form[target]):
+        if is_missing(rating):
+            continue
+        label = form[ROW][j]
+        try:
+            i = places[int(float(label))]
+        except (KeyError, TypeError, ValueError):
+            raise TableError(f"`filled`: the table has no row {label}") from None
+        changed = [n for n in shared if _spelled(form[n][j]) != _spelled(table[n][i])]
+        if changed:
+            raise TableError(
+                f"`filled`: row {label} is not what it was: its {changed[0]} differs. "
+                "Keep the order of the rows, or put the ratings into the table"
+            )
+        old = table[target][i]
+        if not is_missing(old) and _spelled(old) != _spelled(rating):
+            raise TableError(
+                f"`filled`: row {label} is rated {rating} there and {old} in the table; empty one"
+            )
+        found.append((i, rating))
+    for i, rating in found:
+        table[target][i] = rating
+    return f"{len(found)} ratings were filled in from the form"
+
+
+def _spelled(value: Any) -> str:
+    """A cell as it reads, whatever file it comes from."""
+    text = cell_text(value).strip().replace("\r\n", "\n")
+    return text.removesuffix(".0")

@@ -1,0 +1,51 @@
+"""Parquet: columns with types, which are kept."""
+
+import io
+from typing import IO, Any
+
+from tordinal.tables.table import Table, cell_text, told_apart
+from tordinal.tables.values import TableError
+
+__all__ = ["read_parquet", "write_parquet"]
+
+
+def read_parquet(path: str, data: bytes) -> Table:
+    """Read a table with its types."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    try:
+        # Without threads: one that still runs when a refused table ends the process makes it abort.
+        arrow = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
+    except (pa.ArrowException, OSError) as error:
+        raise TableError(f"{path} is not a Parquet file: {error}") from None
+    notes: list[str] = []
+    names = told_apart([str(n) for n in arrow.column_names], notes)
+    if notes:
+        arrow = arrow.rename_columns(names)
+    return Table(names, [c.to_pylist() for c in arrow.columns], "parquet", arrow=arrow, notes=notes)
+
+
+def write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -> None:
+    """Write a table; columns that were read from Parquet keep their types."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    arrow = table.arrow
+    if arrow is None:
+        arrow = pa.table(
+            {name: _arrow(cells) for name, cells in zip(table.names, table.columns, strict=True)}
+        )
+    for name, values in added.items():
+        arrow = arrow.append_column(name, _arrow(values))
+    pq.write_table(arrow, file)
+
+
+def _arrow(values: list[Any]) -> Any:
+    """A column of Parquet; values that have no common type, or too large ones, become text."""
+    import pyarrow as pa
+
+    try:
+        return pa.array(values)
+    except (pa.ArrowException, TypeError, OverflowError):
+        return pa.array([None if v is None else cell_text(v) for v in values])

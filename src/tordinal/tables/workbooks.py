@@ -1,0 +1,130 @@
+"""Workbooks of spreadsheets (.xlsx): one sheet is the table, everything else stays as it is."""
+
+import copy
+import io
+import zipfile
+from typing import IO, Any
+
+from tordinal.tables.table import Table, told_apart
+from tordinal.tables.values import TableError
+
+__all__ = ["read_workbook", "write_workbook"]
+
+LARGEST = 2**31  # bytes that a workbook may unpack to
+MOST_ROWS, LONGEST = 1_048_576, 32_767  # rows of a sheet and characters of a cell in Excel
+LOST = {"xl/charts/": "charts", "xl/media/": "pictures", "xl/pivotTables/": "pivot tables"}
+
+
+def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
+    """Read a sheet: the values that its formulas have, dates as dates.
+
+    Parameters
+    ----------
+    path : str
+        Name of the file, for errors.
+    data : bytes
+        What it holds.
+    sheet : str or None
+        Name of the sheet. None: the first one.
+
+    Returns
+    -------
+    table : Table
+        The table.
+    """
+    import openpyxl
+
+    try:
+        with zipfile.ZipFile(io.BytesIO(data)) as packed:
+            if sum(member.file_size for member in packed.infolist()) > LARGEST:
+                raise TableError(f"{path} unpacks to more than 2 GiB; save it as CSV")
+            parts = packed.namelist()
+        book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
+    except TableError:
+        raise
+    except Exception as error:  # openpyxl has no error of its own for what is not a workbook
+        raise TableError(f"{path} is not a workbook, or damaged: {error}") from None
+    if sheet is not None and sheet not in book.sheetnames:
+        raise TableError(
+            f"`sheet` {sheet}: there is none of that name; there are: {', '.join(book.sheetnames)}"
+        )
+    page = book[sheet] if sheet is not None else book.worksheets[0]
+    rows = [list(row) for row in page.iter_rows(values_only=True)]
+    filled = [[i for i, cell in enumerate(row) if not _is_empty(cell)] for row in rows]
+    if not any(filled):
+        raise TableError(f"{path}: the sheet {page.title} is empty")
+    last_row = max(i for i, cells in enumerate(filled) if cells)
+    width = max(cells[-1] + 1 for cells in filled if cells)
+    header = next(i for i, cells in enumerate(filled) if len(cells) > 1 or (cells and width == 1))
+    notes = [
+        f"{what} of the workbook are not kept"
+        for folder, what in LOST.items()
+        if any(part.startswith(folder) for part in parts)
+    ]
+    if sheet is None and len(book.sheetnames) > 1:
+        notes.append(f"the first of {len(book.sheetnames)} sheets, {page.title}, is read")
+    if any(filled[:header]):
+        title = next(cell for row in rows[:header] for cell in row if not _is_empty(cell))
+        notes.append(f"what stands above the header is taken as a title: {str(title)!r}")
+    names = told_apart(
+        ["" if _is_empty(cell) else str(cell) for cell in rows[header][:width]], notes
+    )
+    body = [row[:width] for row in rows[header + 1 : last_row + 1]]
+    columns = [list(cells) for cells in zip(*body, strict=True)] or [[] for _ in names]
+    return Table(
+        names, columns, "xlsx", above=header + 1, workbook=data, sheet=page.title, notes=notes
+    )
+
+
+def _is_empty(cell: Any) -> bool:
+    return cell is None or (isinstance(cell, str) and not cell.strip())
+
+
+def write_workbook(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -> None:
+    """Write a workbook: the one that was read with columns added, or a new one.
+
+    Columns of the same name are replaced. Text stays text, whatever a spreadsheet might take for a
+    formula in it.
+    """
+    import openpyxl
+
+    if len(table) + table.above >= MOST_ROWS:
+        raise TableError(
+            f"a sheet has at most {MOST_ROWS:,} rows; write CSV or Parquet instead of a workbook"
+        )
+    if table.workbook:
+        book = openpyxl.load_workbook(io.BytesIO(table.workbook))
+        page, header = book[table.sheet], table.above
+    else:
+        book = openpyxl.Workbook()
+        page, header = book.active, 1
+        for place, (name, cells) in enumerate(zip(table.names, table.columns, strict=True), 1):
+            _fill(page, place, header, name, cells)
+    heads = {str(cell.value): cell.column for cell in page[header] if cell.value is not None}
+    last = max(heads.values(), default=0)
+    model = page.cell(header, last) if last else None
+    for name, values in added.items():
+        if name not in heads:
+            heads[name] = last = last + 1
+        place = heads[name]
+        _fill(page, place, header, name, values)
+        if model is not None and model.has_style:
+            page.cell(header, place)._style = copy.copy(model._style)
+    book.save(file)
+
+
+def _fill(page: Any, place: int, header: int, name: str, values: list[Any]) -> None:
+    """A column of a sheet."""
+    from openpyxl.cell.cell import ILLEGAL_CHARACTERS_RE
+
+    for row, value in enumerate([name, *values], start=header):
+        cell = page.cell(row, place)
+        if isinstance(value, str):
+            cell.value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)[:LONGEST]
+            cell.data_type = "s"
+        elif value is None or isinstance(value, (bool, int, float)) or hasattr(value, "year"):
+            whole = isinstance(value, int) and abs(value) > 2**53  # which Excel would round
+            cell.value = str(value) if whole else value
+        else:
+            cell.value = str(value)[:LONGEST]
+            cell.data_type = "s"

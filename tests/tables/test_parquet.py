@@ -1,0 +1,24 @@
+import io
+
+import pyarrow as pa
+import pyarrow.parquet as pq
+
+from tordinal.tables.parquet import read_parquet, write_parquet
+from tordinal.tables.table import Table
+
+
+def test_integers_beyond_64_bits_become_text():
+    out = io.BytesIO()
+    write_parquet(Table(["n"], [[10**30, 1]], "jsonl"), {"p": [1, 2]}, out)
+    assert pq.read_table(out).to_pydict() == {"n": [str(10**30), "1"], "p": [1, 2]}
+
+
+def test_columns_of_one_name_are_told_apart():
+    arrow = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
+    out = io.BytesIO()
+    pq.write_table(arrow, out)
+    table = read_parquet("t", out.getvalue())
+    assert table.names == ["a", "a (2)"]
+    again = io.BytesIO()
+    write_parquet(table, {}, again)
+    assert pq.read_table(again).to_pydict() == {"a": [1], "a (2)": [2]}

@@ -1,0 +1,102 @@
+import datetime
+import io
+import zipfile
+
+import openpyxl
+import pytest
+from openpyxl.styles import Font
+
+from tordinal.tables.table import Table
+from tordinal.tables.values import TableError
+from tordinal.tables.workbooks import read_workbook, write_workbook
+
+DAY = datetime.datetime(2023, 12, 31)
+
+
+def workbook():
+    """A title, a header in bold, types of all kinds, and another sheet."""
+    book = openpyxl.Workbook()
+    page = book.active
+    page.title = "Reviews"
+    page.append(["Reviews of 2023"])
+    page.append([])
+    page.append(["review", "price", "when", "stars"])
+    page.append(["=1+1 is not what I ordered", 2.5, DAY, 5])
+    page.append(["Bad", None, None, None])
+    page["A4"].data_type = "s"
+    page["C4"].number_format = "DD/MM/YYYY"
+    for cell in page[3]:
+        cell.font = Font(bold=True)
+    other = book.create_sheet("Notes")
+    other["B2"], other["B3"] = "keep me", "=SUM(1,2)"
+    return saved(book)
+
+
+def saved(book):
+    out = io.BytesIO()
+    book.save(out)
+    return out.getvalue()
+
+
+def test_a_sheet_is_read_with_its_types():
+    table = read_workbook("t.xlsx", workbook(), None)
+    assert table.names == ["review", "price", "when", "stars"]
+    assert table["price"] == [2.5, None]
+    assert table["when"] == [DAY, None]
+    assert table["stars"] == [5, None]
+    assert [table.number(i) for i in range(2)] == [4, 5]
+    assert any("Reviews of 2023" in note for note in table.notes)
+    assert any("first of 2 sheets" in note for note in table.notes)
+
+
+def test_everything_else_stays_as_it_is():
+    table = read_workbook("t.xlsx", workbook(), "Reviews")
+    out = io.BytesIO()
+    write_workbook(table, {"stars_predicted": [5, 1], "stars_source": ["given", "=2+2"]}, out)
+    book = openpyxl.load_workbook(out)
+    page = book["Reviews"]
+    assert [cell.value for cell in page[3]][-2:] == ["stars_predicted", "stars_source"]
+    assert page["E3"].font.bold
+    assert [page["E4"].value, page["E5"].value] == [5, 1]
+    assert (page["F5"].value, page["F5"].data_type) == ("=2+2", "s")  # text, not a formula
+    assert page["C4"].number_format == "DD/MM/YYYY"
+    assert page["A1"].value == "Reviews of 2023"
+    assert book["Notes"]["B2"].value == "keep me"
+    assert book["Notes"]["B3"].value == "=SUM(1,2)"
+
+
+def test_earlier_answers_are_written_over():
+    table = read_workbook("t.xlsx", workbook(), None)
+    once, twice = io.BytesIO(), io.BytesIO()
+    write_workbook(table, {"p": [5, 1]}, once)
+    again = read_workbook("t.xlsx", once.getvalue(), None).without(["p"])
+    write_workbook(again, {"p": [4, 2]}, twice)
+    assert read_workbook("t.xlsx", twice.getvalue(), None)["p"] == [4, 2]
+    assert len(read_workbook("t.xlsx", twice.getvalue(), None).names) == 5
+
+
+def test_other_tables_become_a_workbook_of_plain_values():
+    table = Table(["a", "n"], [["=HYPERLINK(1)", "b\x00c"], [10**20, "x" * 40_000]], "csv")
+    out = io.BytesIO()
+    write_workbook(table, {}, out)
+    page = openpyxl.load_workbook(out).active
+    assert (page["A2"].value, page["A2"].data_type) == ("=HYPERLINK(1)", "s")
+    assert page["A3"].value == "b\ufffdc"
+    assert page["B2"].value == str(10**20)
+    assert len(page["B3"].value) == 32_767
+
+
+def test_a_missing_sheet_and_an_empty_one_are_refused():
+    with pytest.raises(TableError, match="there are: Reviews, Notes"):
+        read_workbook("t.xlsx", workbook(), "Data")
+    with pytest.raises(TableError, match="is empty"):
+        read_workbook("t.xlsx", saved(openpyxl.Workbook()), None)
+
+
+def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(monkeypatch):
+    monkeypatch.setattr("tordinal.tables.workbooks.LARGEST", 1000)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        archive.writestr("xl/workbook.xml", b"0" * 2000)
+    with pytest.raises(TableError, match="unpacks to more"):
+        read_workbook("t.xlsx", out.getvalue(), None)
