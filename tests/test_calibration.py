@@ -6,7 +6,7 @@ from problems import hide, ordinal_problem
 from scipy.special import expit
 
 from tordinal import REDSVM, SVOR, TOR, TORCV
-from tordinal.calibration import Calibration, agree_with, fit_calibration
+from tordinal.calibration import Calibration, agree_with, fit_calibration, fit_power, raise_to
 from tordinal.metrics import ranked_probability_score
 
 numbers = st.floats(-5, 5)
@@ -85,3 +85,21 @@ def test_a_gram_matrix_gives_the_same_probabilities():
     one, other = REDSVM().fit(X, y), REDSVM(kernel="precomputed").fit(X @ X.T, y)
     # Folds are dealt by content, which differs.
     assert np.abs(one.predict_proba(X) - other.predict_proba(X @ X.T)).max() < 0.2
+
+
+def test_a_power_makes_the_mean_confidence_the_share_that_is_right():
+    rng = np.random.default_rng(0)
+    p = rng.dirichlet(np.ones(4), 500)
+    answers = p.argmax(axis=1)
+    truth = np.where(rng.random(500) < 0.7, answers, (answers + 1) % 4)
+    power = fit_power(p, answers, truth)
+    confidence = raise_to(p, power)[np.arange(500), answers]
+    assert abs(confidence.mean() - (np.sum(answers == truth) + 1) / 502) < 1e-6
+    np.testing.assert_array_equal(raise_to(p, power).argmax(axis=1), answers)
+    np.testing.assert_allclose(raise_to(p, power).sum(axis=1), 1.0)
+    np.testing.assert_allclose(raise_to(p, 1.0), p)
+
+
+def test_without_rows_probabilities_stay_as_they_are():
+    none = np.empty(0, dtype=int)
+    assert fit_power(np.empty((0, 3)), none, none) == 1.0

@@ -3,7 +3,7 @@ import pytest
 from sklearn.base import clone
 
 from tordinal.datasets import make_reviews
-from tordinal.text import ReviewVectorizer
+from tordinal.text import ReviewVectorizer, TextVectorizer, spaced_words
 
 
 def test_rows_have_unit_length_and_their_inner_product_is_the_cosine():
@@ -54,3 +54,16 @@ def test_stop_words_of_the_user_are_found_whatever_their_case():
     assert list(
         ReviewVectorizer(stop_words=["Good"]).fit(["Good film", "good book"]).vocabulary_
     ) == ["film", "book"]
+
+
+def test_smileys_and_characters_are_words_where_there_are_no_spaces():
+    cut = TextVectorizer().build_analyzer()
+    assert cut("Loved it 😀😀 :-) 5/5") == ["love", "😀", "😀", ":-)"]
+    assert cut("很好吃") == ["很", "好", "吃", "很好", "好吃", "很好吃"]
+    assert cut("I love 東京タワー") == ["love", *TextVectorizer().build_analyzer()("東京タワー")]
+    assert cut("Words only, as ever") == ReviewVectorizer().build_analyzer()("Words only, as ever")
+
+
+def test_words_are_counted_where_there_are_no_spaces():
+    assert spaced_words("three short words") == 3
+    assert spaced_words("非常好吃的") > 2

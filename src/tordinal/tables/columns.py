@@ -28,7 +28,7 @@ USED = {
     "number": "scaled",
     "date": "scaled, as a day",
     "category": "one column per value",
-    "text": "words, smileys and characters, tf-idf",
+    "text": "words, tf-idf",
 }
 LARGEST = 1e150  # number whose square is one, too
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
@@ -297,13 +297,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not present:
             return {"role": "left out", "why": "empty"}
         if name in self.text:
-            return {"role": "text", "why": USED["text"]}
+            return {"role": "text", "why": _how_text(present)}
         if any(isinstance(c, (dict, list, bytes)) for c in present):
             return {"role": "left out", "why": "nested or binary values"}
         distinct = len(set(present))
         if distinct == 1 and len(present) == len(cells):
             return {"role": "left out", "why": "constant"}
         role, why, reading = _kind(name, present, distinct, self.decimal)
+        why = _how_text(present) if role == "text" else why
         if role == "left out" and chosen is not None:  # asked for by name
             reading = read_numbers(present, usual=self.decimal)
             role = "category" if reading is None else "number"
@@ -366,6 +367,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         present = [c for c in cells if not self._is_missing(c)]
         reading = read_numbers(present, usual=column["style"]["decimal"])
         return column["style"] if reading is None else reading.style
+
+
+def _how_text(present: list[Any]) -> str:
+    """How a text is read: without spaces between words, by its characters too."""
+    texts = [str(c) for c in present]
+    unspaced = sum(spaced_words(t) - len(t.split()) for t in texts)
+    return "words and runs of characters, tf-idf" if unspaced > len(texts) else USED["text"]
 
 
 def _text(cell: Any) -> str:
