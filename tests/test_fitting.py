@@ -4,7 +4,7 @@ from problems import hide, ordinal_problem
 
 from tordinal import REDSVM, TOR
 from tordinal.couplings import Implicit
-from tordinal.fitting import Recipe, check_class_ratio, fit_model, held_out, resolve_ratio
+from tordinal.fitting import Recipe, fit_model, held_out
 from tordinal.kernels import RBF
 
 
@@ -51,24 +51,6 @@ def test_rows_of_a_fold_are_rated_by_a_model_that_has_not_seen_their_labels(tran
     lied = np.where(fold == 1, 2 - rank, rank)  # what it has not seen does not matter
     again = held_out(recipe, data, lied, np.ones(60), 3, fold, 1, transductive=transductive)[2]
     np.testing.assert_array_equal(again, labels)
-
-
-def test_class_ratios():
-    np.testing.assert_allclose(check_class_ratio([1, 3], 2), [0.25, 0.75])
-    assert check_class_ratio("uniform", 2) == "uniform"
-    for bad in ([1], [1, -1], [0, 0], [1, np.nan]):
-        with pytest.raises(ValueError, match="class_ratio"):
-            check_class_ratio(bad, 2)
-    rank = np.array([0, 0, 1, -1, -1])
-
-    class Fit:
-        h, thresholds = np.array([0, 0, 0, 1.0, 1.0]), np.array([0.5])
-
-    for name, ratio in {
-        "labeled": [2 / 3, 1 / 3], "uniform": [0.5, 0.5], "predicted": [0.0, 1.0],
-        "blend": [1 / 3, 2 / 3],
-    }.items():  # fmt: skip
-        np.testing.assert_allclose(resolve_ratio(name, rank, Fit(), 2), ratio)
 
 
 def test_a_recipe_makes_a_problem():

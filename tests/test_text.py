@@ -1,9 +1,10 @@
 import numpy as np
 import pytest
+import scipy.sparse as sp
 from sklearn.base import clone
 
 from tordinal.datasets import make_reviews
-from tordinal.text import ReviewVectorizer, TextVectorizer, spaced_words
+from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews, spaced_words
 
 
 def test_rows_have_unit_length_and_their_inner_product_is_the_cosine():
@@ -67,3 +68,58 @@ def test_smileys_and_characters_are_words_where_there_are_no_spaces():
 def test_words_are_counted_where_there_are_no_spaces():
     assert spaced_words("three short words") == 3
     assert spaced_words("非常好吃的") > 2
+
+
+def test_latent_axes_are_a_truncated_svd_of_unit_length():
+    texts, _ = make_reviews(80, random_state=0)
+    axes = LatentAxes(TextVectorizer(), n_axes=5)
+    X = axes.fit_transform(texts)
+    assert X.shape == (80, 5)
+    np.testing.assert_allclose(np.linalg.norm(X, axis=1), 1.0)
+    U, s, _ = np.linalg.svd(TextVectorizer().fit_transform(texts).toarray(), full_matrices=False)
+    best = U[:, :5] * s[:5]
+    best /= np.linalg.norm(best, axis=1, keepdims=True)
+    np.testing.assert_allclose(X @ X.T, best @ best.T, atol=1e-6)
+    np.testing.assert_allclose(axes.transform(texts), X, atol=1e-12)
+
+
+def test_axes_are_learned_from_some_texts_and_place_all():
+    texts, _ = make_reviews(200, random_state=0)
+    axes = LatentAxes(TextVectorizer(), n_axes=4, learn_from=50).fit(texts)
+    assert axes.n_axes_ == 4
+    X = LatentAxes(TextVectorizer(), n_axes=4, learn_from=50).fit_transform(texts)
+    np.testing.assert_array_equal(X, axes.transform(texts))
+    assert len(axes.vectorizer_.vocabulary_) < len(TextVectorizer().fit(texts).vocabulary_)
+
+
+def test_texts_without_frequent_terms_have_no_axes():
+    axes = LatentAxes(TextVectorizer(min_df=3))
+    assert axes.fit_transform(["one", "two", "three"] * 2).shape == (6, 0)
+    assert axes.transform(["four"]).shape == (1, 0)
+    views = TextViews().fit(["good", "bad"])
+    assert list(views.views_) == ["words"]
+
+
+def test_views_are_columns_of_one_matrix():
+    texts, _ = make_reviews(120, random_state=1)
+    views = TextViews(n_axes=6)
+    X = views.fit_transform(texts)
+    assert sp.issparse(X)
+    assert X.shape[1] == len(views.get_feature_names_out())
+    words = views.views_["words"]
+    expected = TextVectorizer().fit_transform(texts)
+    np.testing.assert_array_equal(X[:, words].toarray(), expected.toarray())
+    assert len(views.views_["phrases and letters"]) == 12
+    assert len(views.views_["words, phrases and letters"]) == X.shape[1]
+    length = np.asarray(X.multiply(X).sum(axis=1)).ravel()
+    np.testing.assert_allclose(length, 3.0, atol=1e-9)
+    np.testing.assert_allclose(views.transform(texts).toarray(), X.toarray(), atol=1e-12)
+    assert views.transform(["zzz"]).nnz == 0
+
+
+def test_phrases_know_negation():
+    texts = ["not good", "good", "not bad", "bad"] * 10
+    X = TextViews(n_axes=4).fit_transform(texts).toarray()
+    words = X[:, TextViews(n_axes=4).fit(texts).views_["words"]]
+    np.testing.assert_array_equal(words[0], words[1])
+    assert not np.allclose(X[0], X[1])

@@ -11,6 +11,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tordinal.calibration import Calibration, fit_calibration, identity_calibration
+from tordinal.class_ratios import resolve_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
 from tordinal.engines.gram import Gram
@@ -19,7 +21,7 @@ from tordinal.kernels import Kernel, make_kernel
 from tordinal.losses import Hinge, Loss, swap_gain
 from tordinal.problem import Problem
 from tordinal.projection import Projection
-from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.reduction import UNLABELED, Ranks
 from tordinal.solvers import Solution, Solver, hold, solver_for
 from tordinal.transduction import (
     Fit,
@@ -30,10 +32,11 @@ from tordinal.transduction import (
     transduce,
 )
 
-__all__ = ["Model", "Recipe", "SolverTrainer", "check_class_ratio", "fit_model", "held_out"]
+__all__ = ["Model", "Recipe", "SolverTrainer", "fit_model", "held_out"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+FOLDS = 5  # of the labelled rows, to calibrate the supervised model
 Note = Callable[[dict[str, float], Any], bool]
 
 
@@ -160,12 +163,40 @@ def run_algorithm_1(
     recipe.n_levels(rank)  # refuses a schedule without end
 
     def counts(supervised: Fit) -> Index:
-        ratio = resolve_ratio(recipe.class_ratio, rank, supervised, n_classes)
+        def posteriors() -> Array:
+            calibration = _calibrated(recipe, solver, rank, weight)
+            distances = supervised.h[unlabeled, None] - supervised.thresholds
+            return calibration.probabilities(distances)
+
+        ratio = resolve_ratio(recipe.class_ratio, rank, supervised, n_classes, posteriors)
         return class_counts(ratio, int(unlabeled.sum()))
 
     schedule = c2_schedule(recipe.C, recipe.C2_start, recipe.C2_factor, recipe.C2_max)
     trainer = SolverTrainer(solver, recipe.tol, recipe.max_iter, on_chunk)
     return transduce(trainer, rank, weight, recipe.C, schedule, counts, recipe.swaps, on_training)
+
+
+def _calibrated(recipe: Recipe, solver: Solver, rank: Ranks, weight: Array) -> Calibration:
+    """How distances of the supervised model become probabilities, from rows that it had not seen.
+
+    Folds are dealt in the order of the rows' ranks, so that the same rows give the same folds in
+    any order but for ties.
+    """
+    labeled = np.flatnonzero(rank != UNLABELED)
+    fold = np.full(len(rank), -1)
+    fold[labeled[np.argsort(rank[labeled], kind="stable")]] = np.arange(len(labeled)) % FOLDS
+    distances, truth = [], []
+    for k in range(FOLDS):
+        hidden = fold == k
+        cost = np.where((rank == UNLABELED) | hidden, 0.0, recipe.C * weight)
+        if hidden.any() and (cost > 0).any():
+            fit = solver.solve(rank, cost, tol=recipe.tol, max_iter=recipe.max_iter)
+            distances.append(fit.h[hidden, None] - fit.thresholds)
+            truth.append(rank[hidden])
+    if not truth:
+        return identity_calibration(solver.problem.n_thresholds)
+    y = np.concatenate(truth)
+    return fit_calibration(np.concatenate(distances), y, np.ones(len(y)))
 
 
 def fit_model(
@@ -276,38 +307,3 @@ def held_out(
     fit = solver.refine(fit) if refine else fit
     distances = fit.h[rows, None] - fit.thresholds
     return rows, distances, (distances > 0).sum(axis=1)
-
-
-def check_class_ratio(class_ratio: Any, n_classes: int) -> str | Array:
-    """Settle the parameter `class_ratio`: a name, or K proportions, scaled to sum to 1."""
-    if isinstance(class_ratio, str):
-        return class_ratio
-    ratio = np.asarray(class_ratio, dtype=np.float64)
-    given = ratio.shape == (n_classes,) and np.isfinite(ratio).all()
-    if not given or (ratio < 0).any() or ratio.sum() <= 0:
-        raise ValueError(
-            f"class_ratio={class_ratio!r} must be a name or {n_classes} proportions, one per "
-            "class, none negative and not all zero."
-        )
-    return ratio / ratio.sum()
-
-
-def resolve_ratio(
-    class_ratio: str | Array, rank: Ranks, supervised: Fit | None, n_classes: int
-) -> Array:
-    """Proportions of the classes among the unlabelled rows."""
-    if not isinstance(class_ratio, str):
-        return class_ratio
-    unlabeled = rank == UNLABELED
-    given = np.bincount(rank[~unlabeled], minlength=n_classes)
-    labeled = given / given.sum()  # Algorithm 2, line 4
-    if class_ratio == "labeled":
-        return labeled
-    if class_ratio == "uniform":
-        return np.full(n_classes, 1.0 / n_classes)
-    assert supervised is not None
-    predicted = np.bincount(
-        ranks(supervised.h[unlabeled], supervised.thresholds), minlength=n_classes
-    )
-    share = predicted / predicted.sum()
-    return share if class_ratio == "predicted" else 0.5 * (labeled + share)

@@ -1,13 +1,20 @@
-"""Text as vectors, the way the paper prepares reviews (section V-D)."""
+"""Text as vectors: as the paper prepares reviews (section V-D), and in views beyond it."""
 
+import itertools
 import re
 from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin, clone
+from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
+from sklearn.preprocessing import normalize
+from sklearn.utils.validation import check_is_fitted
 
-__all__ = ["ReviewVectorizer", "TextVectorizer"]
+__all__ = ["LatentAxes", "ReviewVectorizer", "TextVectorizer", "TextViews"]
 
 # Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese.
 UNSPACED = (
@@ -16,6 +23,8 @@ UNSPACED = (
 )
 SMILEYS = r"[:;=][-^']?[)(DP/|]|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
 LONGEST_RUN = 3  # characters of such scripts that are taken together
+LONGEST = 20_000  # characters of a text that its axes are made from
+MOST_TERMS = 50_000  # phrases or runs of letters that axes are made of
 
 
 class ReviewVectorizer(TfidfVectorizer):
@@ -35,6 +44,8 @@ class ReviewVectorizer(TfidfVectorizer):
         Least and largest number (int) or share (float) of texts that a stem must be in.
     max_features : int or None, default=None
         At most so many stems, the most frequent ones.
+    sublinear_tf : bool, default=False
+        Whether the logarithm of a count takes its place: 1 + log(tf).
     dtype : dtype, default=numpy.float64
         Type of the result.
 
@@ -64,6 +75,7 @@ class ReviewVectorizer(TfidfVectorizer):
         min_df: int | float = 1,
         max_df: int | float = 1.0,
         max_features: int | None = None,
+        sublinear_tf: bool = False,
         dtype: Any = np.float64,
     ):
         super().__init__(
@@ -72,6 +84,7 @@ class ReviewVectorizer(TfidfVectorizer):
             min_df=min_df,
             max_df=max_df,
             max_features=max_features,
+            sublinear_tf=sublinear_tf,
             dtype=dtype,
         )
         self.language = language
@@ -156,6 +169,275 @@ class TextVectorizer(ReviewVectorizer):
             return cut
 
         return tokens
+
+
+class LatentAxes(TransformerMixin, BaseEstimator):
+    """Texts as points on the main axes of all texts, rows of unit length.
+
+    Terms that go together lie near each other on the axes, whether or not a labelled text holds
+    them: what the unlabelled texts say about words is used before any model is fitted.
+
+    Parameters
+    ----------
+    vectorizer : vectorizer
+        How a text becomes counts of terms, such as `TextVectorizer`.
+    n_axes : int, default=25
+        How many axes; at most one for four texts.
+    learn_from : int, default=10000
+        How many texts, spread evenly over all, terms and axes are learned from at most.
+
+    Attributes
+    ----------
+    n_axes_ : int
+        How many axes there are; none if no term is frequent enough.
+
+    Examples
+    --------
+    >>> from tordinal.text import LatentAxes, TextVectorizer
+    >>> texts = ["good story", "good plot", "dull story", "dull plot"] * 3
+    >>> X = LatentAxes(TextVectorizer(), n_axes=2).fit_transform(texts)
+    >>> X.shape
+    (12, 2)
+    """
+
+    def __init__(self, vectorizer: Any, *, n_axes: int = 25, learn_from: int = 10_000):
+        self.vectorizer = vectorizer
+        self.n_axes = n_axes
+        self.learn_from = learn_from
+
+    def fit(self, texts: Iterable[str], y: Any = None) -> "LatentAxes":
+        """Learn terms and axes.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : LatentAxes
+            The fitted axes.
+        """
+        self._learn(list(texts))
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> NDArray[np.float64]:
+        """Learn terms and axes, and place the same texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        X : ndarray of shape (n_texts, n_axes_)
+            Their places.
+        """
+        texts = list(texts)
+        terms = self._learn(texts)
+        return self._place(terms) if len(texts) <= self.learn_from else self.transform(texts)
+
+    def transform(self, texts: Iterable[str]) -> NDArray[np.float64]:
+        """Place texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts.
+
+        Returns
+        -------
+        X : ndarray of shape (n_texts, n_axes_)
+            Their places; all zero for a text without a known term.
+        """
+        check_is_fitted(self)
+        texts = [text[:LONGEST] for text in texts]
+        if self.n_axes_ == 0:
+            return np.zeros((len(texts), 0))
+        return self._place(self.vectorizer_.transform(texts))
+
+    def _learn(self, texts: list[str]) -> Any:
+        """Learn from some of the texts; their terms."""
+        n = len(texts)
+        some = np.linspace(0, n - 1, self.learn_from).astype(int) if n > self.learn_from else None
+        texts = [text[:LONGEST] for text in (texts if some is None else [texts[i] for i in some])]
+        self.vectorizer_ = clone(self.vectorizer)
+        self.n_axes_ = 0
+        try:
+            terms = self.vectorizer_.fit_transform(texts)
+        except ValueError as error:  # scikit-learn's words for a vocabulary without a term
+            if "vocabulary" not in str(error) and "no terms" not in str(error):
+                raise
+            return np.zeros((n, 0))
+        n_axes = min(self.n_axes, len(texts) // 4, terms.shape[1] - 1)
+        if n_axes > 1:  # a single one, scaled to unit length, says nothing
+            self.n_axes_ = n_axes
+            self.svd_ = TruncatedSVD(self.n_axes_, algorithm="arpack", random_state=0).fit(terms)
+        return terms
+
+    def _place(self, terms: Any) -> NDArray[np.float64]:
+        if self.n_axes_ == 0:
+            return np.zeros((terms.shape[0], 0))
+        return normalize(self.svd_.transform(terms), copy=False)
+
+
+class TextViews(TransformerMixin, BaseEstimator):
+    """Texts in several views at once: words, and the latent axes of phrases and of letters.
+
+    Words are tf-idf of stems (`TextVectorizer`). Phrases are single stems and pairs of
+    neighbouring ones with the stop words left in ("not good"), letters are runs of four
+    within words; both become `LatentAxes`. Each of the three is a row of unit length.
+    `views_` names the combinations that `TORCV` may choose from.
+
+    Parameters
+    ----------
+    n_axes : int, default=25
+        Axes of phrases and of letters, each.
+    language, stop_words
+        As in `ReviewVectorizer`.
+    min_df : int or float, default=1
+        Least number or share of texts that a word must be in.
+
+    Attributes
+    ----------
+    views_ : dict of str to ndarray
+        Columns of each view, by its name.
+
+    Examples
+    --------
+    >>> from tordinal import TORCV
+    >>> from tordinal.text import TextViews
+    >>> texts = ["good story", "good plot", "fair story", "fair plot", "dull story"] * 8
+    >>> texts = TextViews(n_axes=3).fit(texts)
+    >>> list(texts.views_)
+    ['words', 'words and phrases', 'words, phrases and letters', 'phrases and letters']
+    >>> model = TORCV(kernel="linear", views=texts.views_)
+    """
+
+    def __init__(
+        self,
+        *,
+        n_axes: int = 25,
+        language: str | None = "english",
+        stop_words: str | list[str] | None = "english",
+        min_df: int | float = 1,
+    ):
+        self.n_axes = n_axes
+        self.language = language
+        self.stop_words = stop_words
+        self.min_df = min_df
+
+    def fit(self, texts: Iterable[str], y: Any = None) -> "TextViews":
+        """Learn words and axes.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        self : TextViews
+            The fitted views.
+        """
+        self.fit_transform(texts)
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> sp.csr_matrix:
+        """Learn words and axes, and encode the same texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts.
+        y : None
+            Not used.
+
+        Returns
+        -------
+        X : CSR matrix
+            Words first, then the axes of phrases, then those of letters.
+        """
+        texts = list(texts)
+        # A term of very few texts says nothing of others; in a small collection most are such.
+        rare = min(3, 1 + len(texts) // 300)
+        self.words_ = TextVectorizer(
+            language=self.language, stop_words=self.stop_words, min_df=self.min_df
+        )
+        phrases = TextVectorizer(
+            language=self.language, stop_words=None, ngram_range=(1, 2), min_df=rare,
+            max_features=MOST_TERMS, sublinear_tf=True,
+        )  # fmt: skip
+        letters = TfidfVectorizer(
+            analyzer="char_wb", ngram_range=(4, 4), min_df=rare, max_features=MOST_TERMS,
+            sublinear_tf=True,
+        )  # fmt: skip
+        self.phrases_ = LatentAxes(phrases, n_axes=self.n_axes)
+        self.letters_ = LatentAxes(letters, n_axes=self.n_axes)
+        parts = [part.fit_transform(texts) for part in self._parts()]
+        self.views_ = _combinations([part.shape[1] for part in parts])
+        return sp.hstack(parts, format="csr")
+
+    def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
+        """Encode texts.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts.
+
+        Returns
+        -------
+        X : CSR matrix
+            As of `fit_transform`.
+        """
+        check_is_fitted(self)
+        texts = list(texts)
+        return sp.hstack([part.transform(texts) for part in self._parts()], format="csr")
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Name the features: stems, and numbered axes in brackets.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            One name per feature.
+        """
+        check_is_fitted(self)
+        axes = [
+            f"({name} {i + 1})"
+            for name, part in (("phrases", self.phrases_), ("letters", self.letters_))
+            for i in range(part.n_axes_)
+        ]
+        return np.array([*self.words_.get_feature_names_out(), *axes], dtype=object)
+
+    def _parts(self) -> tuple[TextVectorizer, LatentAxes, LatentAxes]:
+        return self.words_, self.phrases_, self.letters_
+
+
+def _combinations(sizes: list[int]) -> dict[str, NDArray[np.int64]]:
+    """Columns of the views of words, phrases and letters; the views that there are."""
+    ends = np.cumsum([0, *sizes])
+    words, phrases, letters = (np.arange(a, b) for a, b in itertools.pairwise(ends))
+    views = {"words": words}
+    if len(phrases):
+        views["words and phrases"] = np.concatenate([words, phrases])
+    if len(phrases) and len(letters):
+        views["words, phrases and letters"] = np.concatenate([words, phrases, letters])
+        views["phrases and letters"] = np.concatenate([phrases, letters])
+    return views
 
 
 def _runs(text: str) -> list[str]:

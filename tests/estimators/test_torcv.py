@@ -171,3 +171,49 @@ def test_too_few_labels_to_choose_by():
     X, y = ordinal_problem(40, 3)
     with pytest.raises(ValueError, match="hold labels out"):
         TORCV(**QUICK).fit(X, hide(y, 3))
+
+
+def test_views_are_chosen_by_cross_validation():
+    X, y = ordinal_problem(150, 3)
+    noise = np.random.default_rng(0).standard_normal((150, 30))
+    both, hidden = np.hstack([noise, X]), hide(y, 45)
+    views = {"noise": slice(0, 30), "signal": np.arange(30, both.shape[1])}
+    model = TORCV(**QUICK, views=views, committee=1).fit(both, hidden)
+    assert model.views_ == ["signal"]
+    assert set(model.cv_results_["view"]) == {"noise", "signal"}
+    alone = TORCV(**QUICK, committee=1).fit(X, hidden)
+    np.testing.assert_array_equal(model.transduction_, alone.transduction_)
+    np.testing.assert_array_equal(model.predict(both), alone.predict(X))
+    np.testing.assert_array_equal(model.seen(both), both[:, 30:])
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
+def test_a_committee_of_several_views_predicts(make):
+    X, y = ordinal_problem(120, 3)
+    X = make(X)
+    views = {"first": [0], "all": np.ones(X.shape[1], dtype=bool)}
+    model = TORCV(**QUICK, views=views).fit(X, hide(y, 40))
+    assert set(model.views_) == {"first", "all"}
+    members = [
+        m.predict_projection(model.seen(X, i)).shape for i, m in enumerate(model.estimators_)
+    ]
+    assert members == [(120,)] * len(model.estimators_)
+    assert model.predict(X).shape == (120,)
+    assert model.compact().predict(X).tolist() == model.predict(X).tolist()
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"views": {}}, "not empty"),
+        ({"views": [0, 1]}, "mapping from names"),
+        ({"views": {"a": [99]}}, r"views\['a'\] must pick some of the"),
+        ({"views": {"a": []}}, "at least one column"),
+        ({"views": {"a": [0]}, "kernel": "precomputed"}, "precomputed"),
+    ],
+)
+def test_bad_views_are_named(change, message):
+    X, y = ordinal_problem(40, 2)
+    X = X @ X.T if "kernel" in change else X
+    with pytest.raises(ValueError, match=message):
+        TORCV(**change).fit(X, hide(y, 20))

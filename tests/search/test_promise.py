@@ -13,13 +13,13 @@ def noise(n, n_labels, seed):
 
 def test_the_best_of_many_candidates_does_not_promise_its_own_score():
     own, promised = [], []
-    for seed in range(8):
+    for seed in range(12):
         X, _, labels = noise(60, 40, seed)
         model = TORCV(C=np.logspace(-3, 3, 7), transduce=False, committee=1).fit(X, labels)
         own.append(-model.best_score_)
         promised.append(model.cv_errors_["this model"][1])
-    assert np.mean(own) < 0.42  # flattered: 0.5 is the truth
-    assert np.mean(promised) > np.mean(own) + 0.03
+    assert np.mean(own) < 0.45  # flattered: 0.5 is the truth
+    assert np.mean(promised) > np.mean(own) + 0.02
 
 
 def test_what_is_said_of_a_row_does_not_depend_on_its_own_label():

@@ -61,11 +61,15 @@ def test_new_rows_are_encoded_as_the_old_ones_were():
     assert np.isfinite(encoder.transform(part).data).all()
 
 
-def test_a_text_and_all_other_columns_together_weigh_the_same():
+def test_words_and_all_other_columns_together_weigh_the_same():
     encoder = TableEncoder(text=["review"], columns=["price", "year"])
     X = encoder.fit_transform({**TABLE, "price": [str(v) for v in RNG.normal(size=N)]}).toarray()
-    of_text = np.array([column == "review" for column, _ in encoder.get_feature_names_out()])
-    np.testing.assert_allclose((X[:, of_text] ** 2).sum(axis=1), 1.0)
+    names = encoder.get_feature_names_out()
+    of_text = np.array([column == "review" for column, _ in names])
+    of_axes = np.array([value.startswith("(phrases") for _, value in names])
+    words = np.array([column == "review" and not value.startswith("(") for column, value in names])
+    np.testing.assert_allclose((X[:, words] ** 2).sum(axis=1), 1.0)
+    np.testing.assert_allclose((X[:, of_axes] ** 2).sum(axis=1), 1.0)
     np.testing.assert_allclose((X[:, ~of_text] ** 2).sum(axis=1).mean(), 1.0)
 
 
@@ -166,3 +170,21 @@ def test_a_column_of_numbers_with_many_question_marks_stays_one():
         TableEncoder().fit({"a": other})
     named = TableEncoder(missing=["weiss nicht"]).fit({"a": other})
     assert named.plan_[0]["role"] == "number"
+
+
+def test_views_of_texts_hold_all_other_columns():
+    table = {"a": TEXTS, "b": TEXTS[::-1], "size": [str(i % 7 + 0.5) for i in range(len(TEXTS))]}
+    encoder = TableEncoder(text=["a", "b"], columns=["size"])
+    X = encoder.fit_transform(table)
+    views = encoder.views()
+    names = encoder.get_feature_names_out()
+    assert len(views["words, phrases and letters"]) == X.shape[1]
+    seen = {names[i] for i in views["words"]}
+    assert ("size", "") in seen
+    assert {column for column, _ in seen} == {"a", "b", "size"}
+    assert not any(value.startswith("(") for _, value in seen)
+    letters = [names[i] for i in views["phrases and letters"] if names[i][0] != "size"]
+    assert all(value.startswith("(") for _, value in letters)
+    encoder.say_how("words (2 of 3 models)")
+    assert [c["why"] for c in encoder.plan_ if c["role"] == "text"] == ["words (2 of 3 models)"] * 2
+    assert TableEncoder(columns=["size"]).fit(table).views() is None

@@ -153,9 +153,11 @@ def run_inspect(path: str) -> None:
         "versions", ", ".join(f"{name} {number}" for name, number in card["versions"].items())
     )
     console.print(facts)
-    members = grid("kind", "kernel", "loss", "C")
+    seen = ["sees"] if any("view" in m for m in card["members"]) else []
+    members = grid("kind", "kernel", "loss", "C", *seen)
     for m in card["members"]:
-        members.add_row(m["kind"], m["kernel"], m["loss"], f"{m['C']:g}")
+        view = [m.get("view", "")] if seen else []
+        members.add_row(m["kind"], m["kernel"], m["loss"], f"{m['C']:g}", *view)
     console.print(members)
     columns = grid("column", "taken as", "how or why")
     for c in card["columns"]:

@@ -21,10 +21,11 @@ from tordinal._sklearn import (
     check_sample_weight,
 )
 from tordinal.calibration import agree_with
+from tordinal.class_ratios import check_class_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
 from tordinal.estimators._calibrator import Calibrator, Evidence
-from tordinal.fitting import Model, Recipe, check_class_ratio, fit_model
+from tordinal.fitting import Model, Recipe, fit_model
 from tordinal.kernels import KERNELS
 from tordinal.labels import encode_labels, label_array, single_column
 from tordinal.losses import LOSSES, check_loss

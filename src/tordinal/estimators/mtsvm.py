@@ -10,6 +10,7 @@ from joblib import Parallel, delayed
 from numpy.typing import ArrayLike, NDArray
 
 from tordinal._sklearn import StrOptions, fit_context
+from tordinal.class_ratios import resolve_ratio
 from tordinal.distances import Matrix
 from tordinal.engines.gram import Gram
 from tordinal.engines.rows import Rows
@@ -20,7 +21,7 @@ from tordinal.estimators._base import (
     KernelClassifier,
     keep_parameters,
 )
-from tordinal.fitting import Model, Recipe, fit_model, resolve_ratio
+from tordinal.fitting import Model, Recipe, fit_model
 from tordinal.kernels import Kernel
 from tordinal.progress import Progress
 from tordinal.projection import Projection

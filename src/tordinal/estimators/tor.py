@@ -55,7 +55,9 @@ class TOR(ThresholdClassifier):
     class_ratio : str or array-like of shape (n_classes,), default="labeled"
         Class proportions of the pseudo-labels: those of the labelled rows ("labeled", the paper),
         those that the supervised model predicts for the unlabelled rows ("predicted"), the mean of
-        the two ("blended"), equal shares ("uniform"), or the given ones.
+        the two ("blended"), those most likely by its calibrated probabilities, drawn towards those
+        of the labelled rows where they say little ("estimated", see
+        `tordinal.class_ratios.estimate_ratio`), equal shares ("uniform"), or the given ones.
     tol : float, default=1e-3
         How far from optimal the last training at each value of C2 may be, as in `REDSVM`. Those
         between two swaps may be ten times as far.
@@ -112,7 +114,10 @@ class TOR(ThresholdClassifier):
         **KERNEL_CONSTRAINTS,
         **SCHEDULE_CONSTRAINTS,
         "loss": LOSS_CONSTRAINT,
-        "class_ratio": [StrOptions({"labeled", "predicted", "blended", "uniform"}), "array-like"],
+        "class_ratio": [
+            StrOptions({"labeled", "predicted", "blended", "estimated", "uniform"}),
+            "array-like",
+        ],
     }
 
     def __init__(

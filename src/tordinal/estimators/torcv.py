@@ -12,16 +12,18 @@ from sklearn.utils.validation import check_is_fitted
 
 from tordinal._sklearn import Interval, StrOptions, fit_context
 from tordinal.calibration import agree_with, fit_calibration, raise_to
+from tordinal.class_ratios import check_class_ratio
+from tordinal.distances import Matrix
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier, keep_parameters
 from tordinal.estimators._calibrator import Evidence
 from tordinal.estimators.redsvm import REDSVM
 from tordinal.estimators.tor import TOR
-from tordinal.fitting import Recipe, check_class_ratio
+from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 from tordinal.model_selection import take
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks, ranks
-from tordinal.search.candidates import Candidate, is_ratio, options
+from tordinal.search.candidates import Candidate, is_ratio, options, read_views
 from tordinal.search.committee import median_ranks, votes
 from tordinal.search.promise import promise
 from tordinal.search.search import Search, best_settings
@@ -66,6 +68,10 @@ class TORCV(KernelClassifier):
     C2_max : float, None, "balanced" or sequence of them, default=None
         Ends of the schedule of C2 to try. "balanced" gives all unlabelled rows together the weight
         of all labelled ones.
+    views : mapping of str to columns, default=None
+        Views of the rows to choose from: for each name the columns of X that it sees, as anything
+        that picks columns (indices, a mask, a slice). Members of the committee may see different
+        ones. None: all columns. `tordinal.text.TextViews` makes some of texts.
     transduce : bool, default=True
         Whether transductive candidates are tried. False restricts the search to supervised models.
     scoring : str, callable or None, default=None
@@ -107,6 +113,8 @@ class TORCV(KernelClassifier):
         Its cross-validated score.
     estimators_ : list of REDSVM and TOR
         The committee, best first.
+    views_ : list of str or None
+        The view that each of them sees.
     cv_results_ : dict of arrays
         One entry per candidate: ``params``, ``transductive``, ``mean_test_score``,
         ``std_test_score``, ``rank_test_score``, ``split<k>_test_score`` and ``dropped``.
@@ -147,6 +155,7 @@ class TORCV(KernelClassifier):
             None, StrOptions({"balanced"}), Interval(Real, 0.0, None, closed="neither"), list,
             tuple,
         ],
+        "views": "no_validation",
         "transduce": ["boolean"],
         "scoring": [str, callable, None],
         "cv": [Interval(Integral, 2, None, closed="left")],
@@ -160,6 +169,7 @@ class TORCV(KernelClassifier):
     class_ratio: Any
     swaps: Any
     C2_max: Any
+    views: Any
     transduce: bool
     committee: int
     cache_size: float
@@ -177,6 +187,7 @@ class TORCV(KernelClassifier):
         class_ratio: Any = ("labeled", "blended"),
         swaps: Any = ("single", "optimal"),
         C2_max: Any = None,
+        views: Any = None,
         transduce: bool = True,
         scoring: Any = None,
         cv: int = 5,
@@ -217,10 +228,11 @@ class TORCV(KernelClassifier):
             if isinstance(value, (list, tuple)) and len(value) == 0:
                 raise ValueError(f"{name} is empty: name at least one value to try")
         X, rank, _ = self._read(X, y, None)
+        views = read_views(self.views, self.n_features_in_, options(self.kernel))
         supervised = [
-            Candidate(float(C), kernel, loss)
-            for loss, kernel, C in itertools.product(
-                options(self.loss), options(self.kernel), self._grid()
+            Candidate(float(C), kernel, loss, view=view)
+            for view, loss, kernel, C in itertools.product(
+                views, options(self.loss), options(self.kernel), self._grid()
             )
         ]
         for candidate in supervised:
@@ -283,7 +295,7 @@ class TORCV(KernelClassifier):
         variants = [
             Candidate(
                 s.C, s.kernel, s.loss, True, ratio, swaps,
-                share * s.C if C2_max == "balanced" else C2_max,
+                share * s.C if C2_max == "balanced" else C2_max, s.view,
             )
             for s in best_settings(trials)
             for ratio, swaps, C2_max in ways
@@ -295,7 +307,7 @@ class TORCV(KernelClassifier):
 
     def _refit(self, search: Search, candidates: list[Candidate]) -> None:
         """Fit the committee: supervised members on the labelled, transductive ones on all rows."""
-        X, rank, every = search.X, search.rank, np.arange(len(search.rank))
+        rank, every = search.rank, np.arange(len(search.rank))
         shared: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         shared |= {"cache_size": self.cache_size, "degree": self.degree, "coef0": self.coef0}
         shared |= {"classes": list(range(len(self.classes_)))}
@@ -311,15 +323,18 @@ class TORCV(KernelClassifier):
             model = kind(gamma=gamma, **shared, **candidate.params)
             model.callback = _part_of(search.progress, done, len(order))
             rows = every if candidate.transductive else search.labeled
-            part = take(X, rows, rows, pairwise=candidate.kernel == "precomputed")
+            seen = search.seen_by(candidate)
+            part = take(seen, rows, rows, pairwise=candidate.kernel == "precomputed")
             members[candidate] = model.fit(part, rank[rows]).set_params(callback=None)
             labels[candidate] = (
                 model.transduction_
                 if candidate.transductive
-                else ranks(self._project_member(model, X), model.thresholds_)
+                else ranks(self._project_member(model, seen), model.thresholds_)
             )
         search.progress.part("committee", FINE * len(order), FINE * len(order))
         self.estimators_ = [members[candidate] for candidate in candidates]
+        self.views_ = [candidate.view for candidate in candidates]
+        self._columns = [search.views[view] for view in self.views_]
         median = median_ranks([labels[candidate] for candidate in candidates])
         self.transduction_ = self.classes_[np.where(rank == UNLABELED, median, rank)]
 
@@ -393,11 +408,37 @@ class TORCV(KernelClassifier):
             slim.__dict__.pop(name)
         return slim
 
+    def seen(self, X: ArrayLike, member: int = 0) -> Matrix:
+        """Take the columns of some rows that a member of the committee sees.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        member : int, default=0
+            Which one, in the order of `estimators_`.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix
+            The rows in its view.
+        """
+        check_is_fitted(self)
+        rows, columns = self._read_rows(X, reset=False), self._columns[member]
+        return rows if columns is None else rows[:, columns]
+
     def _project_members(self, X: ArrayLike) -> list[Array]:
         """Projections by each member of the committee."""
         check_is_fitted(self)
         rows = self._read_rows(X, reset=False)
-        return [self._project_member(model, rows) for model in self.estimators_]
+        seen = {
+            view: rows if columns is None else rows[:, columns]
+            for view, columns in zip(self.views_, self._columns, strict=True)
+        }
+        return [
+            self._project_member(model, seen[view])
+            for model, view in zip(self.estimators_, self.views_, strict=True)
+        ]
 
     def _ranks(self, projections: list[Array]) -> Ranks:
         return median_ranks(

@@ -44,7 +44,7 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
     names = [visible(str(c)) for c in rating.target.classes]
     n, given = len(names), rating.given
     leader, transducer = rating.leader, rating.transducer
-    h = leader.predict_projection(rating.X)
+    h = leader.predict_projection(rating.model.seen(rating.X))
     truth = rating.target.rank[rating.held_out]
     shown = [
         pictures.class_shares(
@@ -138,8 +138,8 @@ def _influences(
 ) -> tuple[list[str], NDArray[Any], str]:
     """The features that move the projection most, and by how much one standard deviation does.
 
-    With a linear kernel that is the weight; with another one, the slope of the projection over the
-    feature.
+    With a linear kernel that is the weight; with another one, or where words act through latent
+    axes too, the slope of the projection over the feature.
     """
     X, encoder = rating.X, rating.model.encoder
     estimator = rating.model.estimator
@@ -149,7 +149,8 @@ def _influences(
         np.asarray(X.multiply(X).mean(axis=0)).ravel() if sp.issparse(X) else np.mean(X * X, axis=0)
     )
     deviation = np.sqrt(np.maximum(square - mean * mean, 0.0))
-    linear = next((m for m in members if m.kernel == "linear"), None)
+    texts = [c["name"] for c in encoder.plan_ if c["role"] == "text"]
+    linear = next((m for m in members if m.kernel == "linear" and not texts), None)
     if linear is not None:
         weight = np.asarray(linear.coef_).ravel() * deviation
     else:
@@ -157,14 +158,14 @@ def _influences(
         weight = np.divide(
             covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0
         )
-    order = np.argsort(-weight, kind="stable")
-    keep = order if len(order) <= 60 else np.concatenate([order[:30], order[-30:]])
     features = encoder.get_feature_names_out()
-    texts = [c["name"] for c in encoder.plan_ if c["role"] == "text"]
+    order = np.argsort(-weight, kind="stable")
+    order = order[[not (features[i][0] in texts and features[i][1].startswith("(")) for i in order]]
+    keep = order if len(order) <= 60 else np.concatenate([order[:30], order[-30:]])
     forms = {}
     for place, name in enumerate(texts):
         vectorizer = encoder.encoder_.named_transformers_[f"text {place}"]
-        forms[name] = vectorizer.surface_forms(
+        forms[name] = vectorizer.words_.surface_forms(
             "" if c is None else str(c) for c in table[name][:5000]
         )
     named = []

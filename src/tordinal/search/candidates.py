@@ -1,14 +1,19 @@
 """Candidates: the ways to rate the rows that a search tries."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
-from tordinal.fitting import Recipe, check_class_ratio
+from tordinal.class_ratios import check_class_ratio
+from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 
-__all__ = ["Candidate", "is_ratio", "options"]
+__all__ = ["Candidate", "Kind", "is_ratio", "options", "read_views"]
+
+Kind = tuple[int, int, str | None]
 
 
 @dataclass(frozen=True)
@@ -22,6 +27,7 @@ class Candidate:
     class_ratio: Any = "labeled"
     swaps: Any = "single"
     C2_max: Any = None
+    view: str | None = None
 
     @property
     def params(self) -> dict[str, Any]:
@@ -35,12 +41,12 @@ class Candidate:
     @property
     def setting(self) -> "Candidate":
         """The supervised candidate that this one extends."""
-        return Candidate(self.C, self.kernel, self.loss)
+        return Candidate(self.C, self.kernel, self.loss, view=self.view)
 
     @property
-    def kind(self) -> tuple[int, int]:
+    def kind(self) -> Kind:
         """What candidates that differ only in C and in how they transduce have in common."""
-        return id(self.loss), id(self.kernel)
+        return id(self.loss), id(self.kernel), self.view
 
     def recipe(self, base: Recipe, n_classes: int) -> Recipe:
         """How to fit it."""
@@ -59,3 +65,33 @@ def is_ratio(value: Any) -> bool:
     """Whether a class ratio is given by numbers."""
     numbers = (int, float, np.number)
     return not isinstance(value, str) and all(isinstance(v, numbers) for v in value)
+
+
+def read_views(
+    views: Mapping[str, Any] | None, n_features: int, kernels: list[Any]
+) -> dict[str | None, NDArray[np.int64] | None]:
+    """The columns of each view; of the only one, without a name, all.
+
+    Examples
+    --------
+    >>> read_views({"first": [0], "both": slice(None)}, 2, ["linear"])
+    {'first': array([0]), 'both': array([0, 1])}
+    """
+    if views is None:
+        return {None: None}
+    if not isinstance(views, Mapping) or len(views) == 0:
+        raise ValueError(f"views={views!r} must be a mapping from names to columns, not empty")
+    if "precomputed" in kernels:
+        raise ValueError("views are columns of X, and kernel='precomputed' has none: leave one out")
+    columns: dict[str | None, NDArray[np.int64] | None] = {}
+    for name, given in views.items():
+        try:
+            chosen = np.arange(n_features)[given]
+        except (IndexError, TypeError, ValueError) as error:
+            raise ValueError(
+                f"views[{name!r}] must pick some of the {n_features} columns of X: {error}"
+            ) from None
+        if chosen.ndim != 1 or len(chosen) == 0:
+            raise ValueError(f"views[{name!r}] must pick at least one column of X")
+        columns[name] = chosen
+    return columns

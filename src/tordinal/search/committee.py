@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.reduction import Ranks
+from tordinal.search.candidates import Kind
 from tordinal.search.trials import Trial
 
 __all__ = ["diverse", "median_ranks", "votes"]
@@ -38,9 +39,9 @@ def diverse(order: list[Trial], n: int) -> list[Trial]:
     Candidates that differ only in C agree too much to vote.
     """
     chosen: list[Trial] = []
-    seats = Counter[tuple[int, int, bool]]()
+    seats = Counter[tuple[Kind, bool]]()
     for trial in order:
-        kind = (*trial.candidate.kind, trial.candidate.transductive)
+        kind = (trial.candidate.kind, trial.candidate.transductive)
         if seats[kind] < max(1, n // 4) and len(chosen) < n:
             chosen.append(trial)
             seats[kind] += 1

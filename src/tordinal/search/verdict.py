@@ -19,6 +19,7 @@ def results(search: Search, trials: list[Trial]) -> dict[str, Any]:
     table: dict[str, Any] = {
         "params": [t.candidate.params for t in trials],
         "transductive": np.array([t.candidate.transductive for t in trials]),
+        "view": np.array([t.candidate.view for t in trials], dtype=object),
         "mean_test_score": np.where(np.isfinite(estimates), estimates, np.nan),
         "std_test_score": np.array([np.std(list(t.scores.values())) for t in trials]),
         "rank_test_score": 1 + np.searchsorted(np.sort(order), order),

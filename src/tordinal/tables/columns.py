@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 from tordinal.distances import Matrix
 from tordinal.tables.cells import Reading, is_mark, read_dates, read_day, read_number, read_numbers
 from tordinal.tables.values import TableError, is_missing
-from tordinal.text import TextVectorizer, spaced_words
+from tordinal.text import TextVectorizer, TextViews, spaced_words
 
 __all__ = ["TableEncoder", "find_columns"]
 
@@ -28,7 +28,7 @@ USED = {
     "number": "scaled",
     "date": "scaled, as a day",
     "category": "one column per value",
-    "text": "words, tf-idf",
+    "text": "words, phrases and letters",
 }
 LARGEST = 1e150  # number whose square is one, too
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
@@ -49,12 +49,13 @@ def find_columns(asked: Sequence[str], names: Sequence[str], option: str) -> lis
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
-    """Turn columns into features: numbers scaled, categories one-hot, text as tf-idf of stems.
+    """Turn columns into features: numbers scaled, categories one-hot, text in views.
 
     A table is a mapping from column names to lists of cells. The kind of a column that is not named
     is told from its cells; identifiers, constants and empty columns are left out. Missing numbers
-    become the median with a mark, missing categories a category, missing text no words. Each text,
-    and all other columns together, weigh the same.
+    become the median with a mark, missing categories a category, missing text no words. A text is
+    read as words, and as the latent axes of phrases and letters (`tordinal.text.TextViews`); each
+    of these, and all other columns together, weigh the same.
 
     Parameters
     ----------
@@ -171,7 +172,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
             )
         parts: list[tuple[str, Any, Any]] = [
-            (f"text {place}", TextVectorizer(min_df=self._min_df(table)), n)
+            (f"text {place}", TextViews(min_df=self._min_df(table)), n)
             for place, n in enumerate(texts)
         ]
         if numbers:
@@ -230,6 +231,44 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             own = role[column] in ("text", "category")
             places.setdefault(column if own else "numbers", []).append(place)
         return {name: np.array(group) for name, group in places.items()}
+
+    def views(self) -> dict[str, NDArray[np.int64]] | None:
+        """Features by the view of the texts; columns that are no text are in all of them.
+
+        Returns
+        -------
+        views : dict of str to ndarray, or None
+            Places of the features by the name of the view; None where there is no text.
+        """
+        check_is_fitted(self)
+        texts = [
+            (self.encoder_.output_indices_[name], part.views_)
+            for name, part, _ in self.encoder_.transformers_
+            if name.startswith("text ")
+        ]
+        if not texts:
+            return None
+        ends = [place.stop for place, _ in texts]
+        others = np.arange(max(ends), len(self.get_feature_names_out()))
+        names = max((views for _, views in texts), key=len)
+        return {
+            name: np.concatenate(
+                [*(place.start + views.get(name, views["words"]) for place, views in texts), others]
+            )
+            for name in names
+        }
+
+    def say_how(self, text: str) -> None:
+        """Put down how the texts were read, once that is known.
+
+        Parameters
+        ----------
+        text : str
+            What to say.
+        """
+        for column in self.plan_:
+            if column["role"] == "text":
+                column["why"] = text
 
     def leave_out(self, table: Mapping[str, list[Any]], useless: Mapping[str, str]) -> Matrix:
         """Fit again without some groups of columns, and encode the same rows.
@@ -373,7 +412,7 @@ def _how_text(present: list[Any]) -> str:
     """How a text is read: without spaces between words, by its characters too."""
     texts = [str(c) for c in present]
     unspaced = sum(spaced_words(t) - len(t.split()) for t in texts)
-    return "words and runs of characters, tf-idf" if unspaced > len(texts) else USED["text"]
+    return "words, phrases, letters, runs of characters" if unspaced > len(texts) else USED["text"]
 
 
 def _text(cell: Any) -> str:

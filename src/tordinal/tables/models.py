@@ -21,7 +21,7 @@ from tordinal.tables.archive import checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
-from tordinal.text import ReviewVectorizer, TextVectorizer
+from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews
 
 __all__ = ["dump_model", "load_model"]
 
@@ -41,6 +41,8 @@ OURS = (
     TableEncoder,
     ReviewVectorizer,
     TextVectorizer,
+    LatentAxes,
+    TextViews,
 )
 TRUSTED = [f"{kind.__module__}.{kind.__qualname__}" for kind in OURS] + [
     "numpy.dtype",

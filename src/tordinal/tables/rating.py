@@ -2,6 +2,7 @@
 
 import hashlib
 import platform
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
@@ -86,6 +87,10 @@ class TableModel:
     def members(self) -> list[Any]:
         """The models that it consists of, the first one being the best."""
         return getattr(self.estimator, "estimators_", [self.estimator])
+
+    def seen(self, X: Matrix) -> Matrix:
+        """What the first of them sees of some features."""
+        return self.estimator.seen(X) if hasattr(self.estimator, "seen") else X
 
     def rate(self, table: Mapping[str, list[Any]]) -> tuple[list[Any], Array, Array]:
         """Rate new rows.
@@ -244,7 +249,6 @@ def rate(
     rated, n_classes = target.rank != UNLABELED, len(target.classes)
     if settings.choose_columns:
         X = _with_useful_columns(table, X, target, encoder, settings, listen, notes)
-    has_text = any(column["role"] == "text" for column in encoder.plan_)
     method = settings.method
     counts = np.bincount(target.rank[rated])
     if method == "auto" and counts[counts > 1].sum() < 2:
@@ -253,7 +257,8 @@ def rate(
             "too few ratings to choose a model by cross-validation: "
             "TOR with its usual settings was used"
         )
-    estimator = _estimator(method, settings, has_text, list(range(n_classes)), len(target.rank))
+    views = encoder.views()
+    estimator = _estimator(method, settings, views, list(range(n_classes)), len(target.rank))
     estimator.set_params(callback=listen)
     # A supervised model is not given the rows that have no rating.
     rows = np.flatnonzero(rated) if method == "redsvm" else np.arange(len(target.rank))
@@ -267,6 +272,8 @@ def rate(
     labels = getattr(estimator, "transduction_", None)
     labels = estimator.predict(X) if labels is None else labels
     rank = np.where(target.rank == UNLABELED, labels, target.rank).astype(np.int64)
+    if getattr(estimator, "views", None):
+        encoder.say_how(_views(estimator.views_))
     model = TableModel(encoder, estimator, target.name, target.classes, {})
     model.learned = np.unique(fingerprints(table, model.used)[rated])
     rating = Rating(
@@ -281,7 +288,7 @@ def rate(
         evidence.errors,
         evidence.spread,
         evidence.verdict,
-        _curve(X[rated], target.rank[rated], n_classes, model.members[0], settings.seed),
+        _curve(model, X[rated], target.rank[rated], n_classes, settings.seed),
         notes,
     )
     rating.verdict = _verdict(rating, evidence.verdict)
@@ -341,8 +348,24 @@ def _with_useful_columns(
     return encoder.leave_out(table, dict.fromkeys(useless, why))
 
 
-def _curve(X: Matrix, rank: Ranks, n_classes: int, leader: Any, seed: int) -> Curve | None:
+def _views(names: list[str]) -> str:
+    """How the models read the texts.
+
+    Examples
+    --------
+    >>> _views(["words", "words and phrases", "words"])
+    'words (2 of 3 models); words and phrases (1)'
+    """
+    counts = Counter(names).most_common()
+    (first, n), rest = counts[0], counts[1:]
+    if not rest:
+        return first
+    return "; ".join([f"{first} ({n} of {len(names)} models)", *(f"{v} ({n})" for v, n in rest)])
+
+
+def _curve(model: TableModel, X: Matrix, rank: Ranks, n_classes: int, seed: int) -> Curve | None:
     """The learning curve of the first model, without unrated rows."""
+    leader, X = model.members[0], model.seen(X)
     recipe = Recipe(
         C=leader.C, kernel=leader.kernel, loss=check_loss(leader.loss), gamma=leader.gamma,
         degree=leader.degree, coef0=leader.coef0, tol=1e-2,
@@ -372,9 +395,13 @@ def fingerprints(table: Mapping[str, list[Any]], names: list[str]) -> NDArray[np
 
 
 def _estimator(
-    method: str, settings: Settings, has_text: bool, classes: list[int], n_rows: int
+    method: str,
+    settings: Settings,
+    views: dict[str, NDArray[np.int64]] | None,
+    classes: list[int],
+    n_rows: int,
 ) -> Any:
-    """The estimator that the settings ask for."""
+    """The estimator that the settings ask for; texts have views."""
     shared: dict[str, Any] = {"classes": classes}
     # With one swap per training, as in the paper, the number of trainings grows with the rows.
     many = n_rows > MANY_ROWS
@@ -383,16 +410,16 @@ def _estimator(
         shared |= {"swaps": ("all", "optimal")} if many else {}
         # Rows of text have unit length: their inner product is the cosine, and other kernels see no
         # more than that.
-        kernel = settings.kernel or ("linear" if has_text else None)
+        kernel = settings.kernel or ("linear" if views else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
         if settings.quick:
             shared |= {"committee": 1, "swaps": "optimal", "class_ratio": "labeled"}
+            views = None
             usual = {"C": QUICK_C, "kernel": "perceptron", "loss": "hinge"}
             given = {name: usual[name] if v is None else v for name, v in given.items()}
-        return TORCV(
-            **shared, **{name: value for name, value in given.items() if value is not None}
-        )
-    kernel = settings.kernel or ("linear" if has_text else "perceptron")
+        given = {name: value for name, value in given.items() if value is not None}
+        return TORCV(**shared, **given, views=views)
+    kernel = settings.kernel or ("linear" if views else "perceptron")
     C = 1.0 if settings.C is None else settings.C
     shared |= {"swaps": "all"} if many and method == "tor" else {}
     return {"tor": TOR, "redsvm": REDSVM}[method](
@@ -402,13 +429,18 @@ def _estimator(
 
 def _card(rating: Rating, method: str) -> dict[str, Any]:
     """What `tordinal inspect` shows."""
-    leader = rating.leader
+    leader, members = rating.leader, rating.model.members
+    views = getattr(rating.model.estimator, "views_", [None] * len(members))
     packages = ("tordinal", "numpy", "scipy", "scikit-learn", "numba", "pandas")
     return {
         "method": {"auto": "TORCV", "tor": "TOR", "redsvm": "REDSVM"}[method],
         "members": [
-            {"kind": type(m).__name__, **{p: getattr(m, p) for p in ("C", "kernel", "loss")}}
-            for m in rating.model.members
+            {
+                "kind": type(m).__name__,
+                **{p: getattr(m, p) for p in ("C", "kernel", "loss")},
+                **({"view": view} if view else {}),
+            }
+            for m, view in zip(members, views, strict=True)
         ],
         "thresholds": [float(t) for t in leader.thresholds_],
         "rows": len(rating.rank),
