@@ -38,7 +38,7 @@ def test_csv_with_text_and_mixed_columns(reviews, tmp_path):
     said = done.stdout.decode()
     for expected in (
         "identifier",
-        "words, phrases and letters",
+        "letters",
         "better without",
         "out.csv",
         "r.html",

@@ -42,7 +42,7 @@ def test_the_search_reports_what_it_did():
     assert all(v is None for v in model.cv_predictions_[~labelled])
     assert np.mean(model.transduction_ == y) > 0.6
     members = np.array([np.asarray(m.predict(X)) for m in model.estimators_])
-    votes = np.repeat(members, np.arange(len(members), 0, -1), axis=0)  # the best has most votes
+    votes = np.repeat(members, [3] + [2] * (len(members) - 1), axis=0)  # the best breaks ties
     np.testing.assert_array_equal(model.predict(X), np.sort(votes, axis=0)[(len(votes) - 1) // 2])
 
 
@@ -98,8 +98,8 @@ def test_a_scorer_that_fails_marks_the_candidate_and_the_search_goes_on():
     assert np.mean(model.transduction_ == y) > 0.5
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "neg_mean_absolute_error"])
-def test_any_scorer_of_scikit_learn(scoring):
+@pytest.mark.parametrize("scoring", ["accuracy", "neg_log_loss", "quadratic_weighted_kappa"])
+def test_any_scorer_of_scikit_learn_and_ours(scoring):
     X, y = ordinal_problem(100, 3)
     model = TORCV(**QUICK, scoring=scoring).fit(X, hide(y, 40))
     assert "score" in model.verdict_
@@ -217,3 +217,17 @@ def test_bad_views_are_named(change, message):
     X = X @ X.T if "kernel" in change else X
     with pytest.raises(ValueError, match=message):
         TORCV(**change).fit(X, hide(y, 20))
+
+
+def test_the_error_that_counts_is_chosen_by():
+    X, y = ordinal_problem(100, 4)
+    hidden = hide(y, 40)
+    scores = {
+        name: TORCV(**QUICK, scoring=name, transduce=False).fit(X, hidden).cv_results_
+        for name in ("absolute", "zero_one", "both")
+    }
+    absolute, zero_one, both = (scores[n]["mean_test_score"] for n in scores)
+    np.testing.assert_allclose(both, 0.5 * (absolute + zero_one))
+    assert (absolute <= zero_one + 1e-12).all()
+    usual = TORCV(**QUICK, transduce=False).fit(X, hidden)
+    np.testing.assert_array_equal(usual.cv_results_["mean_test_score"], both)

@@ -31,9 +31,9 @@ CLASSES = ["<b>low</b>", "mid & 'so'", "<script>document.title='ran'</script>"]
 
 
 def make_rating(method="tor", **options):
-    texts, stars = make_reviews(120, random_state=0)
+    texts, stars = make_reviews(120, random_state=3)
     texts = HOSTILE + texts[len(HOSTILE) :]
-    cells = [CLASSES[(s - 1) // 2] if i % 10 == 0 else "" for i, s in enumerate(stars)]
+    cells = [CLASSES[(s - 1) // 2] if i % 6 == 0 else "" for i, s in enumerate(stars)]
     columns = {
         "<i>review</i>": texts,
         "n": [str(i % 11) for i in range(120)],

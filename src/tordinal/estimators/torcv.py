@@ -50,8 +50,7 @@ class TORCV(KernelClassifier):
     Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels
     and C first, in repeated cross-validation on the labelled rows. Transductive variants of the
     best settings then race against them fold by fold: the held-out rows join the unlabelled ones,
-    and the worse half drops out early. The answer is the median rank over the best candidates, the
-    better ones with more votes.
+    and the worse half drops out early. The answer is the median rank over the best candidates.
 
     Parameters
     ----------
@@ -61,7 +60,7 @@ class TORCV(KernelClassifier):
         Kernels to try.
     loss : str, object or sequence of them, default=("hinge", "logistic")
         Losses to try. Transductive candidates use the piecewise linear ones among them, if any.
-    class_ratio : str or sequence, default=("labeled", "blended")
+    class_ratio : str or sequence, default=("blended", "estimated")
         Class ratios to try in transductive candidates, as in `TOR`.
     swaps : str, int or sequence of them, default=("single", "optimal")
         Ways to exchange labels to try in transductive candidates, as in `TOR`.
@@ -75,13 +74,15 @@ class TORCV(KernelClassifier):
     transduce : bool, default=True
         Whether transductive candidates are tried. False restricts the search to supervised models.
     scoring : str, callable or None, default=None
-        Any scikit-learn scorer. None: the mean absolute error of the ranks.
+        What to choose by: the "absolute" error of the ranks, the "zero_one" error, the mean of
+        "both" (None), which does well in either, or any scikit-learn scorer, such as those of
+        `tordinal.metrics.SCORERS`.
     cv : int, default=5
         Number of folds.
     committee : int, default=9
-        How many of the best candidates vote, the best with this many votes, the last with one; at
-        most a quarter of them of one loss and kernel, with or without unlabelled rows, so that they
-        differ. 1: the single best one, near-ties going to the simpler model.
+        How many of the best candidates vote; at most a quarter of them of one loss, kernel and
+        view, with or without unlabelled rows, so that they differ. 1: the single best one,
+        near-ties going to the simpler model.
     cv_unlabeled : int, default=2000
         Unlabelled rows that a fold uses at most.
     gamma, degree, coef0 : float
@@ -184,7 +185,7 @@ class TORCV(KernelClassifier):
         *,
         kernel: Any = ("linear", "perceptron", "rbf"),
         loss: Any = ("hinge", "logistic"),
-        class_ratio: Any = ("labeled", "blended"),
+        class_ratio: Any = ("blended", "estimated"),
         swaps: Any = ("single", "optimal"),
         C2_max: Any = None,
         views: Any = None,

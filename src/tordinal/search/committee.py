@@ -15,8 +15,16 @@ Array = NDArray[np.float64]
 
 
 def votes(n: int) -> Array:
-    """Weights of a committee's members, best first: n, n - 1, ..., 1."""
-    return np.arange(n, 0, -1, dtype=np.float64)
+    """Weights of a committee's members, best first: 1, and half more for the best, to break ties.
+
+    Examples
+    --------
+    >>> votes(3)
+    array([1.5, 1. , 1. ])
+    """
+    weights = np.ones(n)
+    weights[:1] += 0.5
+    return weights
 
 
 def median_ranks(labels: list[Ranks]) -> Ranks:
@@ -26,7 +34,7 @@ def median_ranks(labels: list[Ranks]) -> Ranks:
     --------
     >>> import numpy as np
     >>> median_ranks([np.array([0, 2]), np.array([1, 2]), np.array([1, 0])])
-    array([0, 2])
+    array([1, 2])
     """
     weight, ranks = votes(len(labels)), np.array(labels)
     below = np.stack([weight @ (ranks <= k) for k in range(int(ranks.max()) + 1)])

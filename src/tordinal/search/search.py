@@ -16,6 +16,7 @@ from tordinal.engines.rows import Rows
 from tordinal.fitting import Recipe, held_out
 from tordinal.kernels import Kernel
 from tordinal.losses import check_loss, is_smooth
+from tordinal.metrics import SCORERS
 from tordinal.model_selection import deal_folds, take
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks
@@ -36,6 +37,11 @@ SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows 
 RACE_TOL = 1e-2  # tolerance in the race
 RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this share of C; factor
 NEAR_TIE = 0.25  # standard errors within which the simpler model wins
+COSTS = {  # of being some ranks off
+    "absolute": lambda off: np.abs(off),
+    "zero_one": lambda off: (off != 0).astype(np.float64),
+    "both": lambda off: 0.5 * (np.abs(off) + (off != 0)),
+}
 AT_BOUND = 0.999  # share of the cost at which a dual variable counts as at its bound
 
 
@@ -75,7 +81,10 @@ class Search:
         self.rows = np.concatenate([self.labeled, unlabeled])  # labelled rows first
         self.views = read_views(owner.views, X.shape[1], options(owner.kernel))
         self._seen: dict[str | None, Matrix] = {}
-        self.scorer = None if owner.scoring is None else get_scorer(owner.scoring)
+        # Errors are counted row by row, so that the rows of a fold can be left out; a scorer of
+        # scikit-learn sees a fold as a whole.
+        self.cost = COSTS.get("both" if owner.scoring is None else owner.scoring)
+        self.scorer = None if self.cost else _scorer(owner.scoring)
         self.trials: dict[Candidate, Trial] = {}
 
     # Stage 1: supervised models, by repeated cross-validation -----------------------------------
@@ -145,8 +154,8 @@ class Search:
     def _note(self, trial: Trial, split: int, rows: Index, distances: Array, labels: Ranks) -> None:
         """Score the held-out rows of one fold, by their place among the labelled ones."""
         truth = self.rank[self.labeled][rows]
-        if self.scorer is None:
-            trial.scores[split] = -float(np.mean(np.abs(labels - truth)))
+        if self.cost is not None:
+            trial.scores[split] = -float(np.mean(self.cost(labels - truth)))
         else:
             classes = self.owner.classes_
             answer = HeldOut(self.owner.__sklearn_tags__(), classes, labels, distances)
@@ -179,13 +188,13 @@ class Search:
         """Mean score of some folds, of all repeats, without the rows of one fold of the first."""
         if without is None:
             return trial.mean(splits)
-        if self.scorer is not None:  # which scores folds, not rows: other repeats hold those rows
+        if self.cost is None:  # a scorer scores folds, not rows, and other repeats hold those rows
             return trial.mean([s for s in splits if s < self.n_splits and s != without])
         rank, off = self.rank[self.labeled], []
         for split in splits:
             rows = self._held(split)
             kept = self.folds[0][rows] != without
-            off.append(np.abs(trial.labels[split] - rank[rows])[kept])
+            off.append(self.cost(trial.labels[split] - rank[rows])[kept])
         return -float(np.mean(np.concatenate(off)))
 
     def _held(self, split: int) -> Index:
@@ -300,6 +309,12 @@ def best_settings(trials: list[Trial]) -> list[Candidate]:
         near = [t for t in group if t.mean() >= least]
         best.append(min(near, key=lambda t: t.candidate.C))
     return [t.candidate for t in sorted(best, key=lambda t: -t.mean())[:SETTINGS]]
+
+
+def _scorer(scoring: Any) -> Any:
+    """A scorer: one of ours by its name, of scikit-learn by its, or the user's."""
+    ours = SCORERS.get(scoring) if isinstance(scoring, str) else None
+    return get_scorer(scoring) if ours is None else ours
 
 
 def _most_splits(rank: Ranks) -> int:
