@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 
 from tordinal.engines.rows import Block, Rows, light
 from tordinal.problem import Problem, Terms
-from tordinal.reduction import signs
+from tordinal.reduction import Ranks, signs
 from tordinal.solvers.equations import Equations, Slopes, equations_for
 from tordinal.solvers.relaxation import Left, Relaxation
 from tordinal.solvers.solver import Solution, Solver, Task
@@ -75,8 +75,9 @@ class Newton(Solver):
         rows.use(single=task.tol >= STEERING and rows.n_rows * rows.n_features >= MANY)
         if self._equations is None or self._equations.rows is not rows:
             self._equations = equations_for(rows, self.problem.smooth)
-        descent = Descent(rows, self.problem, self._equations, task, used)
-        steps, violation = descent.run(task)
+        descent = Descent(rows, self.problem, self._equations, float(task.cost.sum()))
+        width = self._place(rows, descent, task, used)
+        steps, violation = descent.run(task.tol, task.limit, width, task.report)
         n, m, w = len(task.y), self.problem.n_thresholds, descent.w
         a, u = np.zeros(n), None
         a[used] = -rows.get("pull")
@@ -92,6 +93,27 @@ class Newton(Solver):
             h, t, value, a, task.y, task.cost, u, w,
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
         )  # fmt: skip
+
+    def _place(self, rows: Rows, descent: "Descent", task: Task, used: Index) -> float | None:
+        """Put a descent where a task starts; the first width of the band, None for a cold start."""
+        warm, problem = task.warm, self.problem
+        rows.put(y=task.y[used], cost=task.cost[used])
+        if warm is not None and warm.coef is not None:
+            descent.w, descent.t = warm.coef.copy(), warm.thresholds.copy()
+            rows.put(h=warm.h[used])
+        else:
+            rows.sum(project, descent.w)
+        if problem.smooth:
+            return None
+        if warm is None or warm.u is None:
+            low, high = problem.lines.box
+            rows.put(u=np.full((len(used), problem.n_thresholds), 0.5 * (low + high)))
+            return None
+        u, fresh = warm.u[used], np.flatnonzero(warm.cost[used] == 0)
+        h, y = warm.h[used][fresh], task.y[used][fresh]
+        u[fresh] = bounds(problem, y, h, warm.thresholds)
+        rows.put(u=u)
+        return SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
 
     def refine(self, solution: Solution) -> Solution:
         """Bring a solution nearer to the optimum; that of a small problem to rounding accuracy."""
@@ -112,65 +134,84 @@ class Newton(Solver):
         return replace(solution, thresholds=t, objective=solution.objective + change)
 
 
-class Descent:
-    """Where Newton's method stands in w and t, and how it goes on."""
+def bounds(problem: Problem, y: Ranks, h: Array, t: Array) -> Array:
+    """Multipliers of rows that have none yet: the bound that is right where they are."""
+    low, high = problem.lines.box
+    short = problem.lines.kink - signs(y, len(t)) * (h[:, None] - t)
+    return np.where(short > 0, high, low)
 
-    def __init__(self, rows: Rows, problem: Problem, equations: Equations, task: Task, used: Index):
+
+class Descent:
+    """Where Newton's method stands in w and t, and how it goes on.
+
+    Ranks y, costs, projections h = X w and, for a piecewise linear loss, multipliers u lie with the
+    blocks of the rows before it runs.
+
+    Parameters
+    ----------
+    rows : Rows
+        The rows, wherever they are.
+    problem : Problem
+        What is solved.
+    equations : Equations
+        How Newton's equations are solved.
+    total_cost : float
+        The sum of all costs.
+    """
+
+    def __init__(self, rows: Any, problem: Problem, equations: Equations, total_cost: float):
         self.rows, self.problem, self.equations = rows, problem, equations
-        m, warm = problem.n_thresholds, task.warm
+        m = problem.n_thresholds
         self.w, self.t, self.value = np.zeros(rows.n_features), np.zeros(m), np.inf
         self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
-        self.total_cost = float(task.cost.sum())
+        self.total_cost = total_cost
         self.order = Order(m) if problem.coupling.ordered else None
-        rows.put(y=task.y[used], cost=task.cost[used])
-        if warm is not None and warm.coef is not None:
-            self.w, self.t = warm.coef.copy(), warm.thresholds.copy()
-            rows.put(h=warm.h[used])
-        else:
-            rows.sum(project, self.w)
-        if not problem.smooth:
-            rows.put(u=self._multipliers(task, used))
-
-    def _multipliers(self, task: Task, used: Index) -> Array:
-        """Those of the warm start; for rows without, the bound that is right where they are."""
-        lines, warm = self.problem.lines, task.warm
-        low, high = lines.box
-        if warm is None or warm.u is None:
-            return np.full((len(used), len(self.t)), 0.5 * (low + high))
-        u, fresh = warm.u[used], np.flatnonzero(warm.cost[used] == 0)
-        s = signs(task.y[used][fresh], len(self.t))
-        short = lines.kink - s * (warm.h[used][fresh, None] - warm.thresholds)
-        u[fresh] = np.where(short > 0, high, low)
-        return u
 
     def thresholds(self) -> Array:
         """The thresholds in order: sorted, which is never worse, or as near as that allows."""
         return np.sort(self.t) if self.order is None else self.order.kept(self.t)
 
-    def run(self, task: Task) -> tuple[int, float]:
-        """Minimise; the steps taken and how much of the optimality conditions is left."""
-        limit = int(min(task.limit, MAX_STEPS))
+    def run(
+        self,
+        tol: float,
+        limit: float,
+        first_width: float | None = None,
+        report: Callable[[int, float], None] = lambda steps, violation: None,
+    ) -> tuple[int, float]:
+        """Minimise; the steps taken and how much of the optimality conditions is left.
+
+        Parameters
+        ----------
+        tol : float
+            How much may be left.
+        limit : float
+            Steps at most.
+        first_width : float or None
+            First width of the band, where multipliers are good already; None for a cold start.
+        report : callable
+            Told the steps so far and what is left.
+        """
+        limit = int(min(limit, MAX_STEPS))
         if self.problem.smooth and self.order is None:
-            taken, violation, _ = self._minimise(Smooth(self.problem), limit, task)
+            taken, violation, _ = self._minimise(Smooth(self.problem), limit, tol, report)
             return taken, violation
-        warm, width, cold = task.warm, COLD, True
-        if warm is not None and warm.u is not None:
-            width, cold = SWAP if np.array_equal(warm.cost, task.cost) else LEVEL, False
+        cold = first_width is None
+        width = COLD if first_width is None else first_width
         steps, violation = 0, np.inf
         best = (np.inf, self.w, self.t)
         while True:
             terms = self._relaxed(width)
-            taken, left, gap = self._minimise(terms, limit - steps, task)
+            taken, left, gap = self._minimise(terms, limit - steps, tol, report)
             steps += taken
             self.rows.sum(settle, terms, self.t)
             before, violation, broken = violation, left + gap, 0.0
             if self.order is not None:
                 broken, slack = self.order.settle(self.t)
                 violation += broken + (slack / self.value if self.value > 0.0 else 0.0)
-            task.report(steps, violation)
-            if self.value < best[0] and broken <= task.tol:
+            report(steps, violation)
+            if self.value < best[0] and broken <= tol:
                 best = (self.value, self.w, self.t)
-            if violation <= task.tol:
+            if violation <= tol:
                 return steps, violation
             if steps >= limit or width < NARROWEST:
                 if best[0] < np.inf:
@@ -189,7 +230,11 @@ class Descent:
         return Proximal(Relaxation(self.problem, width))
 
     def _minimise(
-        self, terms: "Smooth | Proximal", limit: int, task: Task
+        self,
+        terms: "Smooth | Proximal",
+        limit: int,
+        tol: float,
+        report: Callable[[int, float], None],
     ) -> tuple[int, float, float]:
         """Minimise one smooth problem: the steps taken, what is left of it, and the duality gap.
 
@@ -208,8 +253,8 @@ class Descent:
             v, tau, slope = self._direction(slopes)
             left, gap = self._relative(slopes, terms, abs(slope), gap)
             if not proximal:
-                task.report(steps, left)
-            if abs(slope) <= enough or (not proximal and left <= task.tol) or steps >= limit:
+                report(steps, left)
+            if abs(slope) <= enough or (not proximal and left <= tol) or steps >= limit:
                 return steps, 0.0 if not proximal and abs(slope) <= enough else left, gap
             if slope >= 0.0:  # rounding has the upper hand: this is as near as it gets
                 return steps, left, gap
