@@ -19,7 +19,7 @@ from tordinal.engines.sparse import SparseBlock
 from tordinal.engines.threads import CHUNK, SMALL, blocks, in_blocks, n_threads
 from tordinal.reduction import Ranks
 
-__all__ = ["Block", "Rows", "light", "linear_rows", "power_of_four"]
+__all__ = ["Block", "Rows", "light", "linear_rows", "power_of_four", "silent"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -209,6 +209,12 @@ def power_of_four(value: float) -> float:
 def light(work: Callable[..., Any]) -> Callable[..., Any]:
     """Mark a function of a block as too quick to be worth a second thread."""
     work.light = True  # type: ignore[attr-defined]
+    return work
+
+
+def silent(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function of a block that returns nothing: it can wait for the next one that does."""
+    work.silent = True  # type: ignore[attr-defined]
     return work
 
 

@@ -160,9 +160,14 @@ class Calibrator:
 
     def settled(self) -> "Calibrator":
         """A copy with the calibration and without the rows."""
-        slim = Calibrator.__new__(Calibrator)
-        slim.n_classes, slim.own_probabilities = self.n_classes, self.own_probabilities
-        slim._calibration = self.calibration()
+        return Calibrator.of(self.calibration(), self.own_probabilities)
+
+    @classmethod
+    def of(cls, calibration: Calibration, own_probabilities: bool) -> "Calibrator":
+        """A calibration that is settled, without rows."""
+        slim = cls.__new__(cls)
+        slim.n_classes, slim.own_probabilities = len(calibration.offsets) + 1, own_probabilities
+        slim._calibration = calibration
         slim._setup = slim._data = slim._rows = None
         return slim
 

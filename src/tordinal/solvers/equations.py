@@ -1,4 +1,4 @@
-"""Newton's equations for a linear model, in three ways.
+"""Newton's equations for a linear model, in four ways.
 
 With D the curvatures of the rows, B = X'E the mixed derivatives and M those in t they are
 
@@ -6,8 +6,9 @@ With D the curvatures of the rows, B = X'E the mixed derivatives and M those in 
 
 Few dense features: the matrix is formed. For a piecewise linear loss few rows change their
 curvature from one step, or one training, to the next, so its factor is kept and mended
-(`Formed`). For a smooth loss all of them change a little, so an old factor is a good preconditioner
-(`Remembered`). Many features: conjugate gradients with the diagonal (`Iterated`).
+(`Formed`), or it is added up at every step where the rows lie elsewhere (`Summed`). For a smooth
+loss all of them change a little, so an old factor is a good preconditioner (`Remembered`). Many
+features: conjugate gradients with the diagonal (`Iterated`).
 """
 
 from collections.abc import Callable
@@ -168,6 +169,15 @@ class Formed:
             # The matrix was factored transposed, as LAPACK stores it.
             v -= self.Z.T @ dgetrs(*self.small, short, trans=1)[0].astype(self.Z.dtype)
         return v
+
+
+class Summed(Formed):
+    """width I + X'DX, added up anew at every step: for rows that lie elsewhere."""
+
+    def _bring_up_to_date(self, width: float) -> None:
+        H = self.rows.sum(normal)
+        H.flat[:: len(H) + 1] += width
+        self.factor, self.index = Factor(H), np.empty(0, dtype=np.int64)
 
 
 class Remembered:

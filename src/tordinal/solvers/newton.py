@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.rows import Block, Rows, light
+from tordinal.engines.rows import Block, Rows, light, silent
 from tordinal.problem import Problem, Terms
 from tordinal.reduction import Ranks, signs
 from tordinal.solvers.equations import Equations, Slopes, equations_for
@@ -440,17 +440,20 @@ class Sums(NamedTuple):
     moved: float
 
 
+@silent
 def project(block: Block, w: Array) -> None:
     """H = X w."""
     block.h = block.X.dot(w)
 
 
+@silent
 def direct(block: Block, v: Array) -> None:
     """How h changes along a direction."""
     block.z = block.X.dot(v)
 
 
 @light
+@silent
 def move(block: Block, step: float) -> None:
     """Take a step along it."""
     block.h = block.h + step * block.z
@@ -472,6 +475,7 @@ def slope_along(
 
 
 @light
+@silent
 def settle(block: Block, terms: Smooth | Proximal, t: Array) -> None:
     """Move the multipliers."""
     terms.settle(block, t)

@@ -1,0 +1,578 @@
+"""TOR and RED-SVM for rows on a Dask cluster, with the manners of the local estimators."""
+
+import copy
+import itertools
+import uuid
+import warnings
+from collections.abc import Callable
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, ClassifierMixin
+from sklearn.exceptions import ConvergenceWarning
+from sklearn.utils.validation import check_is_fitted
+
+import tordinal.estimators as local
+from tordinal.calibration import identity_calibration
+from tordinal.class_ratios import check_class_ratio
+from tordinal.couplings import Reduction
+from tordinal.dask import pieces
+from tordinal.dask.parts import Parts
+from tordinal.dask.transduction import Fit, Search, Trainer
+from tordinal.engines.rows import NEAR_ONE, power_of_four
+from tordinal.estimators import Calibrator
+from tordinal.kernels import Linear
+from tordinal.labels import encode_labels, label_array
+from tordinal.losses import Logistic, check_loss
+from tordinal.problem import Problem
+from tordinal.projection import Projection
+from tordinal.reduction import ranks
+from tordinal.solvers.choice import DENSE_FEATURES
+from tordinal.transduction import c2_schedule, class_counts, n_levels
+
+__all__ = ["REDSVM", "TOR"]
+
+Array = NDArray[np.float64]
+
+
+class _Distributed(ClassifierMixin, BaseEstimator):
+    """What TOR and RED-SVM on a cluster have in common."""
+
+    _transductive = False
+    C: float
+    loss: Any
+    classes: Any
+    tol: float
+    max_iter: int
+    callback: Callable[[str, int, int], None] | None
+    client: Any
+
+    def _fit(self, X: Any, y: Any, sample_weight: Any, prepare_search: Any) -> None:
+        client = _client(self.client)
+        token = uuid.uuid4().hex[:12]
+        data = _Data(client, X, y, sample_weight, self.classes, token, self._transductive)
+        self.classes_, self.n_features_in_ = data.classes, data.n_features
+        K = len(self.classes_)
+        parts: Parts | None = None
+        try:
+            parts = Parts(client, data.prepared, token)
+            stored = sum(parts.each("stored"))
+            if stored:
+                warnings.warn(
+                    f"{stored} of {len(data.prepared)} blocks of X do not fit into the memory of "
+                    "the workers and are read from their disks at every pass, which is slower; "
+                    "add workers or memory to keep them all",
+                    UserWarning,
+                    stacklevel=3,
+                )
+            problem = Problem(check_loss(self.loss), Reduction(), K - 1)
+            trainer = Trainer(
+                parts, problem, data.n_features, data.scale, data.dense, self.tol, self.max_iter
+            )
+            given, free, weight = trainer.rows.sum(pieces.given_counts, K)
+            self._check(given, free, weight)
+            search, schedule, counts = prepare_search(trainer, given, int(free), K)
+            fit = search.run(schedule, counts)
+            self._keep(fit, data, search, parts)
+        finally:
+            # Also after Ctrl-C: what is running ends with its pass, and nothing is kept.
+            if parts is not None:
+                parts.release()
+            client.cancel(data.prepared)
+
+    def _check(self, given: Any, free: int, weight: float) -> None:
+        if weight <= 0:
+            raise ValueError(
+                "sample_weight: every labelled row has weight 0, so there is nothing to learn from"
+            )
+        if free and not self._transductive:
+            raise ValueError(
+                f"y: {free} labels are missing. REDSVM is supervised: use tordinal.dask.TOR, which "
+                "learns from unlabelled rows too, or drop those rows."
+            )
+
+    def _keep(self, fit: Fit, data: "_Data", search: Search, parts: Parts) -> None:
+        shift = 0.0 if data.centre is None else float(fit.w @ data.centre) / np.sqrt(data.scale)
+        self.coef_ = fit.w / np.sqrt(data.scale)
+        self.thresholds_, self.objective_ = fit.t + shift, fit.objective
+        self.history_ = search.history
+        self.n_iter_ = int(sum(record["n_iter"] for record in search.history))
+        self.n_exchanges_ = parts.exchanges
+        if not fit.converged:
+            warnings.warn(
+                f"{type(self).__name__} stopped with a violation of {fit.violation:.2g} "
+                f"(tol={self.tol:g}). The model is usable but not optimal: raise max_iter or tol, "
+                "or scale the features.",
+                ConvergenceWarning,
+                stacklevel=4,
+            )
+
+    def predict_projection(self, X: Any) -> Any:
+        """Project rows on the ordinal axis: h(x).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        h : ndarray or Dask array of shape (n_samples,)
+            The higher, the higher the rank; a Dask array for one.
+        """
+        check_is_fitted(self)
+        if _is_dask(X):
+            return X.map_blocks(_project, coef=self.coef_, drop_axis=1, dtype=np.float64)
+        return self._local_shape(X)
+
+    def _local_shape(self, X: Any) -> Array:
+        X = X if hasattr(X, "shape") else np.asarray(X)
+        if X.ndim != 2 or X.shape[1] != self.n_features_in_:
+            raise ValueError(
+                f"X has shape {X.shape}, but {type(self).__name__} is expecting "
+                f"{self.n_features_in_} features"
+            )
+        return _project(X, self.coef_)
+
+    def predict(self, X: Any) -> Any:
+        """Predict the label of each row: one rank for each threshold below h(x).
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix, Dask array} of shape (n_samples, n_features)
+            Rows.
+
+        Returns
+        -------
+        y : ndarray or Dask array of shape (n_samples,)
+            Labels from `classes_`.
+        """
+        h = self.predict_projection(X)
+        if _is_dask(h):
+            return h.map_blocks(
+                _labels, thresholds=self.thresholds_, classes=self.classes_,
+                dtype=self.classes_.dtype,
+            )  # fmt: skip
+        return _labels(h, self.thresholds_, self.classes_)
+
+    def to_local(self) -> Any:
+        """Make the plain estimator of one machine, which can be saved.
+
+        Returns
+        -------
+        model : tordinal.TOR or tordinal.REDSVM
+            Fitted, with the same predictions. Its probabilities are those of the logistic curve
+            with slope 1, as there are no rows to calibrate them on.
+        """
+        check_is_fitted(self)
+        kind: Any = local.TOR if self._transductive else local.REDSVM
+        names = set(kind._get_param_names())
+        given = {k: v for k, v in self.get_params(deep=False).items() if k in names}
+        model = kind(kernel="linear", **{**given, "callback": None})
+        model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
+        none = np.empty(0)
+        model._keep_projection(
+            Projection(Linear(), none.astype(np.int64), none, None, self.coef_.copy())
+        )
+        for name in ("thresholds_", "objective_", "history_", "n_iter_"):
+            setattr(model, name, copy.deepcopy(getattr(self, name)))
+        model._calibrator = Calibrator.of(
+            identity_calibration(len(self.thresholds_)), isinstance(check_loss(self.loss), Logistic)
+        )
+        return model
+
+
+class REDSVM(_Distributed):
+    """RED-SVM with the linear kernel, on rows that lie on a Dask cluster.
+
+    The model of `tordinal.REDSVM` from rows that never come together: what travels is of the size
+    of the weights and thresholds.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of the loss terms.
+    loss : str or object, default="hinge"
+        As in `tordinal.REDSVM`.
+    classes : array-like, default=None
+        All labels from the lowest to the highest. None: the labels in y, sorted.
+    tol : float, default=1e-3
+        How far from optimal the model may be: its duality gap, or the square root of half of
+        Newton's decrement of a smooth loss, relative to the objective.
+    max_iter : int, default=-1
+        Newton steps at most; -1 for no limit but the solver's own.
+    callback : callable, default=None
+        Called with what is being done, how much of it is done, and how much there is.
+    client : distributed.Client, default=None
+        The cluster. None: the client of this process.
+
+    Attributes
+    ----------
+    coef_ : ndarray of shape (n_features,)
+        Weights of the features.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Thresholds, ascending.
+    classes_ : ndarray of shape (n_classes,)
+        Labels from the lowest rank to the highest.
+    objective_ : float
+        The objective.
+    history_ : list of dict
+        One record per training.
+    n_iter_ : int
+        Newton steps.
+    n_exchanges_ : int
+        Messages to each worker.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from tordinal.dask import REDSVM  # doctest: +SKIP
+    >>> client = Client()  # doctest: +SKIP
+    >>> model = REDSVM().fit(X, y)  # doctest: +SKIP
+    """
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: Any = "hinge",
+        classes: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        callback: Callable[[str, int, int], None] | None = None,
+        client: Any = None,
+    ):
+        self.C = C
+        self.loss = loss
+        self.classes = classes
+        self.tol = tol
+        self.max_iter = max_iter
+        self.callback = callback
+        self.client = client
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "REDSVM":
+        """Fit the model.
+
+        Parameters
+        ----------
+        X : Dask array of shape (n_samples, n_features)
+            Rows in dense or CSR blocks, all columns in one; sizes of blocks may be unknown.
+        y : Dask array or Series of shape (n_samples,)
+            Labels in the same blocks; or an array of one machine, where sizes are known.
+        sample_weight : Dask array, Series or ndarray of shape (n_samples,), optional
+            Factors of the rows' costs.
+
+        Returns
+        -------
+        self : REDSVM
+            The fitted model.
+        """
+        _check_positive(self, "C", "tol")
+
+        def prepare(trainer: Trainer, given: Any, free: int, K: int) -> Any:
+            return Search(trainer, K, self.C, "single", on_fault=_say), [], None
+
+        self._fit(X, y, sample_weight, prepare)
+        return self
+
+
+class TOR(_Distributed):
+    """Transductive ordinal regression with the linear kernel, on rows that lie on a Dask cluster.
+
+    The problem and Algorithm 1 of `tordinal.TOR`. Labels, projections and pseudo-labels stay with
+    the rows. A lost worker costs the level of C2 at which it was lost.
+
+    Parameters
+    ----------
+    C : float, default=1.0
+        Cost of labelled rows, C1.
+    loss : str or object, default="hinge"
+        As in `tordinal.TOR`.
+    C2_start, C2_factor : float, default=1e-5 and 2
+        First value of C2, and its factor from one level to the next.
+    C2_max : float, default=None
+        The last value of C2. None: levels below C, as in the paper.
+    swaps : {"single", "all", "optimal"} or int, default="all"
+        As in `tordinal.TOR`, where "single" is the default: on millions of rows one pair per
+        training would never end.
+    class_ratio : {"labeled", "predicted", "blended", "uniform"} or array-like, default="labeled"
+        As in `tordinal.TOR`.
+    classes, tol, max_iter, callback, client
+        As in `tordinal.dask.REDSVM`.
+
+    Attributes
+    ----------
+    coef_, thresholds_, classes_, objective_, history_, n_iter_, n_exchanges_
+        As of `tordinal.dask.REDSVM`.
+    transduction_ : Dask array of shape (n_samples,)
+        The label of every row, given or found, on the workers.
+
+    Examples
+    --------
+    >>> import dask.array as da
+    >>> from distributed import Client
+    >>> from tordinal.dask import TOR  # doctest: +SKIP
+    >>> client = Client()  # doctest: +SKIP
+    >>> model = TOR(swaps="optimal").fit(X, y)  # doctest: +SKIP
+    >>> model.transduction_.compute()  # doctest: +SKIP
+    """
+
+    _transductive = True
+
+    def __init__(
+        self,
+        C: float = 1.0,
+        *,
+        loss: Any = "hinge",
+        C2_start: float = 1e-5,
+        C2_factor: float = 2.0,
+        C2_max: float | None = None,
+        swaps: str | int = "all",
+        class_ratio: Any = "labeled",
+        classes: Any = None,
+        tol: float = 1e-3,
+        max_iter: int = -1,
+        callback: Callable[[str, int, int], None] | None = None,
+        client: Any = None,
+    ):
+        self.C = C
+        self.loss = loss
+        self.C2_start = C2_start
+        self.C2_factor = C2_factor
+        self.C2_max = C2_max
+        self.swaps = swaps
+        self.class_ratio = class_ratio
+        self.classes = classes
+        self.tol = tol
+        self.max_iter = max_iter
+        self.callback = callback
+        self.client = client
+
+    def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TOR":
+        """Fit the model and label all rows.
+
+        Parameters
+        ----------
+        X : Dask array of shape (n_samples, n_features)
+            Rows in dense or CSR blocks, all columns in one; sizes of blocks may be unknown.
+        y : Dask array or Series of shape (n_samples,)
+            Labels in the same blocks; -1, None and NaN mark unlabelled rows.
+        sample_weight : Dask array, Series or ndarray of shape (n_samples,), optional
+            Factors of the rows' costs.
+
+        Returns
+        -------
+        self : TOR
+            The fitted model.
+        """
+        _check_positive(self, "C", "tol", "C2_start")
+        if self.swaps not in ("single", "all", "optimal") and not (
+            isinstance(self.swaps, (int, np.integer)) and self.swaps > 0
+        ):
+            raise ValueError(
+                f"swaps={self.swaps!r} must be 'single', 'all', 'optimal' or a number of pairs"
+            )
+        self._fit(X, y, sample_weight, self._prepare)
+        return self
+
+    def _prepare(self, trainer: Trainer, given: Any, free: int, K: int) -> Any:
+        ratio = check_class_ratio(self.class_ratio, K)
+        if isinstance(ratio, str) and ratio not in ("labeled", "predicted", "blended", "uniform"):
+            raise ValueError(
+                f"class_ratio={ratio!r} is not to be had on a cluster: choose 'labeled', "
+                "'predicted', 'blended' or 'uniform', or give the proportions"
+            )
+        levels = 1 + n_levels(self.C, self.C2_start, self.C2_factor, self.C2_max)
+        schedule = c2_schedule(self.C, self.C2_start, self.C2_factor, self.C2_max)
+        seen: set[float] = set()
+
+        def told(record: dict[str, float]) -> None:
+            seen.add(record["C2"])
+            if self.callback is not None:
+                self.callback("TOR", len(seen) - 1, levels)
+
+        def counts(fit: Fit) -> Any:
+            labeled = given / given.sum()
+            if not isinstance(ratio, str):
+                return class_counts(ratio, free)
+            if ratio == "uniform":
+                return class_counts(np.full(K, 1.0 / K), free)
+            if ratio == "labeled":
+                return class_counts(labeled, free)
+            predicted = trainer.rows.sum(pieces.predicted_counts, fit.t)
+            share = predicted / predicted.sum()
+            return class_counts(share if ratio == "predicted" else 0.5 * (labeled + share), free)
+
+        search = Search(trainer, K, self.C, self.swaps, told, _say)
+        return search, schedule, counts if free else None
+
+    def _keep(self, fit: Fit, data: "_Data", search: Search, parts: Parts) -> None:
+        import dask.array as da
+        from dask.delayed import delayed
+
+        super()._keep(fit, data, search, parts)
+        blocks = [
+            da.from_delayed(delayed(f), shape=(n,), dtype=self.classes_.dtype)
+            for f, n in zip(parts.labels(self.classes_), data.sizes, strict=True)
+        ]
+        self.transduction_ = da.concatenate(blocks)
+
+
+class _Data:
+    """X, y and weights, block by block on the workers.
+
+    Attributes
+    ----------
+    prepared : list of Future
+        The blocks, as `pieces.Prepared`.
+    sizes : list of int
+        Rows of each.
+    """
+
+    def __init__(
+        self, client: Any, X: Any, y: Any, weight: Any, classes: Any, token: str,
+        transductive: bool,
+    ):  # fmt: skip
+        from dask.delayed import delayed
+
+        if not _is_dask(X) or X.ndim != 2:
+            raise ValueError(
+                f"X must be a Dask array of rows and features, got {type(X).__name__}; for data of "
+                "one machine use tordinal.TOR and tordinal.REDSVM"
+            )
+        if X.numblocks[1] > 1:
+            X = X.rechunk({1: -1})
+        blocks = X.to_delayed().ravel().tolist()
+        labels = _blocks(y, X, "y")
+        weights = [None] * len(blocks) if weight is None else _blocks(weight, X, "sample_weight")
+        self.n_features = self._features(client, X, blocks)
+        self.dense = not _is_sparse(X) or self.n_features <= DENSE_FEATURES
+        raw = client.compute(
+            [delayed(pieces.read_rows)(i, b, self.dense) for i, b in enumerate(blocks)]
+        )
+        kept = client.compute([delayed(_plain)(b) for b in labels])
+        distinct = client.gather(client.map(pieces.distinct_labels, kept, pure=False))
+        self.classes = _classes([labels for labels, _ in distinct], y, classes, transductive)
+        moments = client.gather(client.map(pieces.moments, raw, pure=False))
+        self.sizes = [n for n, _, _ in moments]
+        for i, ((_, n), m) in enumerate(zip(distinct, self.sizes, strict=True)):
+            if n != m:
+                raise ValueError(
+                    f"X and y: block {i} has {m} rows and {n} labels; align the blocks"
+                )
+        total = max(sum(self.sizes), 1)
+        self.centre: Any = None
+        if self.dense:
+            self.centre = sum(s for _, s, _ in moments) / total
+            spread = sum(client.gather(client.map(pieces.squares, raw, centre=self.centre)))
+            self.scale = power_of_four(spread / total)
+        else:
+            self.scale = power_of_four(sum(s for _, _, s in moments) / total)
+            self.scale = 1.0 if 1.0 / NEAR_ONE <= self.scale <= NEAR_ONE else self.scale
+        sent = client.compute([delayed(_plain)(w) if w is not None else None for w in weights])
+        self.prepared = [
+            client.submit(
+                pieces.prepare, i, b, lab, w, self.classes, self.centre, self.scale, token,
+                pure=False,
+            )
+            for i, (b, lab, w) in enumerate(zip(raw, kept, sent, strict=True))
+        ]  # fmt: skip
+
+    @staticmethod
+    def _features(client: Any, X: Any, blocks: list[Any]) -> int:
+        from dask.delayed import delayed
+
+        if np.isfinite(X.shape[1]):
+            return int(X.shape[1])
+        return int(client.compute(delayed(pieces.features_of)(blocks[0])).result()[1])
+
+
+def _client(given: Any) -> Any:
+    from distributed import default_client
+
+    if given is not None:
+        return given
+    try:
+        return default_client()
+    except ValueError:
+        raise ValueError(
+            "client: there is none in this process; make one first, for example with "
+            "client = distributed.Client() for the cores of this machine"
+        ) from None
+
+
+def _is_dask(X: Any) -> bool:
+    return hasattr(X, "to_delayed") and hasattr(X, "dask")
+
+
+def _is_sparse(X: Any) -> bool:
+    meta = X._meta
+    return hasattr(meta, "tocsr") or hasattr(meta, "tocoo")
+
+
+def _blocks(y: Any, X: Any, name: str) -> list[Any]:
+    """Labels or weights in the blocks of X."""
+    n = X.numblocks[0]
+    if _is_dask(y):
+        blocks = list(np.asarray(y.to_delayed(), dtype=object).ravel())
+        if len(blocks) != n:
+            raise ValueError(f"{name} has {len(blocks)} blocks and X has {n}: align their blocks")
+        return blocks
+    sizes = X.chunks[0]
+    if not np.isfinite(sizes).all():
+        raise ValueError(
+            f"{name} must be a Dask array or Series where X has blocks of unknown size"
+        )
+    values = y if hasattr(y, "__len__") and hasattr(y, "dtype") else label_array(y)
+    if len(values) != sum(sizes):
+        raise ValueError(f"{name} has {len(values)} entries for {sum(sizes)} rows of X")
+    ends = np.cumsum((0, *sizes))
+    cut = getattr(values, "iloc", values)
+    return [cut[a:b] for a, b in itertools.pairwise(ends)]
+
+
+def _plain(block: Any) -> Any:
+    return block
+
+
+def _classes(distinct: list[Any], y: Any, classes: Any, transductive: bool) -> NDArray[Any]:
+    """All labels in their order."""
+    dtype = getattr(getattr(y, "_meta", y), "dtype", None)
+    if classes is None and getattr(dtype, "ordered", False):
+        used = {label for labels in distinct for label in labels.tolist()}
+        classes = [c for c in dtype.categories if c in used]  # type: ignore[union-attr]
+    kinds = {labels.dtype.kind for labels in distinct if len(labels)}
+    if len(kinds) == 1 and "O" not in kinds:
+        values = np.concatenate([labels for labels in distinct if len(labels)])
+    else:
+        merged = dict.fromkeys(v for labels in distinct for v in labels.tolist())
+        values = np.empty(len(merged), dtype=object)
+        values[:] = list(merged)
+    if len(values) == 0:
+        raise ValueError("y: no row is labelled. Label at least one row of two classes.")
+    return encode_labels(values, classes, transductive=transductive)[0]
+
+
+def _project(X: Any, coef: Array) -> Array:
+    return np.asarray(X @ coef, dtype=np.float64).ravel()
+
+
+def _labels(h: Array, thresholds: Array, classes: NDArray[Any]) -> NDArray[Any]:
+    return classes[ranks(np.asarray(h), thresholds)]
+
+
+def _check_positive(estimator: Any, *names: str) -> None:
+    for name in names:
+        value = getattr(estimator, name)
+        if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
+            raise ValueError(f"{name}={value!r} must be a positive number")
+
+
+def _say(message: str) -> None:
+    warnings.warn(
+        f"a worker was lost ({message}); its rows are loaded again and the last level repeated",
+        RuntimeWarning,
+        stacklevel=2,
+    )

@@ -1,0 +1,335 @@
+"""Where it runs: the rows of a worker as one part, and all parts as the rows of a solver.
+
+A part is a Dask actor: it stays on its worker with its rows and their state, and a call to it
+carries a function of a piece there and a sum back. So one exchange is one message to each worker,
+whatever the number of blocks.
+"""
+
+import time
+from collections.abc import Callable, Iterable
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, ClassVar
+from weakref import WeakValueDictionary
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.dask.pieces import Piece, Prepared, StoredRows
+from tordinal.engines.threads import one_thread_each
+
+__all__ = ["LostWorkerError", "Part", "PartRows", "Parts", "add_up"]
+
+Array = NDArray[np.float64]
+Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, with what
+
+PATIENCE = 5.0  # seconds between two looks whether workers and scheduler are still there
+SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
+
+
+class LostWorkerError(RuntimeError):
+    """A worker has gone, and rows with it."""
+
+
+class Part:
+    """The pieces of one worker. Lives there, as an actor."""
+
+    here: ClassVar["WeakValueDictionary[tuple[str, str], Part]"] = WeakValueDictionary()
+
+    def __init__(self, token: str, prepared: list[Prepared]):
+        from distributed import get_worker
+
+        worker = get_worker()
+        self.pieces = [Piece(p) for p in prepared]
+        self.n_threads = max(1, worker.state.nthreads)
+        self._pool: ThreadPoolExecutor | None = None
+        Part.here[(worker.address, token)] = self
+
+    def sum(self, calls: list[Call]) -> Any:
+        """Map functions over the pieces, or their labelled rows; add up what the last returns."""
+
+        def one(piece: Piece) -> Any:
+            result = None
+            try:
+                for which, work, args in calls:
+                    result = work(piece.supervised if which == "labeled" else piece, *args)
+            except MemoryError as error:
+                raise MemoryError(
+                    f"no memory left on a worker for block {piece.number} of X "
+                    f"({len(piece.y)} rows): use smaller blocks (X.rechunk) or workers with a "
+                    "larger memory_limit"
+                ) from error
+            return result
+
+        with one_thread_each():
+            if self.n_threads > 1 and len(self.pieces) > 1:
+                if self._pool is None:
+                    self._pool = ThreadPoolExecutor(self.n_threads)
+                return add_up(self._pool.map(one, self.pieces))
+            return add_up(map(one, self.pieces))
+
+    def stored(self) -> int:
+        """How many pieces lie on disk."""
+        return sum(isinstance(piece.X, StoredRows) for piece in self.pieces)
+
+
+def add_up(results: Iterable[Any]) -> Any:
+    """The sum of what pieces or parts return: numbers, arrays, tuples of them; dicts are merged."""
+    total: Any = None
+    for result in results:
+        if result is None:
+            continue
+        if total is None:
+            total = result
+        elif isinstance(result, dict):
+            total = {**total, **result}
+        elif isinstance(result, tuple):
+            total = tuple(a + b for a, b in zip(total, result, strict=True))
+        else:
+            total = total + result
+    return total
+
+
+# Tasks beside the actor's own calls ---------------------------------------------------------------
+
+
+def _piece(token: str, number: int) -> Piece:
+    from distributed import get_worker
+
+    part = Part.here.get((get_worker().address, token))
+    if part is None:
+        raise LostWorkerError("the worker that held these rows has been restarted; fit again")
+    return next(piece for piece in part.pieces if piece.number == number)
+
+
+def snapshot(token: str, number: int, level: int) -> tuple[Any, Any, int]:
+    """Labels and multipliers of a piece, as they are."""
+    piece = _piece(token, number)
+    return piece.y.astype(np.int16), None if piece.u is None else piece.u.copy(), level
+
+
+def set_back(token: str, number: int, state: tuple[Any, Any, int]) -> None:
+    """Give a piece the labels and multipliers of a snapshot."""
+    piece = _piece(token, number)
+    y, u, _ = state
+    piece.y, piece.u = y.astype(np.int64), None if u is None else u.copy()
+
+
+def labels_of(token: str, number: int, classes: NDArray[Any]) -> NDArray[Any]:
+    """The labels of a piece's rows, given and found."""
+    return classes[_piece(token, number).y]
+
+
+class Parts:
+    """All parts of a fit, from the side of the driver.
+
+    Parameters
+    ----------
+    client : distributed.Client
+        The cluster.
+    prepared : list of Future
+        The blocks, as `Prepared`, in their order.
+    token : str
+        The name of the fit.
+    """
+
+    def __init__(self, client: Any, prepared: list[Any], token: str):
+        self.client, self.prepared, self.token = client, prepared, token
+        self.actors: dict[str, Any] = {}
+        self.where: dict[int, str] = {}
+        self.waiting: list[Call] = []
+        self.exchanges, self.snapshots = 0, {}  # type: ignore[var-annotated]
+        self.build()
+
+    def build(self) -> None:
+        """Make one part of the blocks on each worker."""
+        from distributed import wait
+
+        self.actors, self.waiting = {}, []
+        _finished(self.client, self.prepared)
+        who = self.client.who_has(self.prepared)
+        by_worker: dict[str, list[Any]] = {}
+        for number, future in enumerate(self.prepared):
+            places = who.get(future.key) or ()
+            if not places:
+                raise LostWorkerError(f"block {number} of X is nowhere")
+            self.where[number] = sorted(places)[0]
+            by_worker.setdefault(self.where[number], []).append(future)
+        futures = {
+            worker: self.client.submit(
+                Part, self.token, blocks, workers=[worker], actor=True, pure=False
+            )
+            for worker, blocks in by_worker.items()
+        }
+        wait(list(futures.values()), timeout=120)
+        for worker, future in futures.items():
+            if future.status != "finished":
+                raise LostWorkerError(f"{worker} has gone")
+            self.actors[worker] = future.result()
+
+    def sum(self, call: Call) -> Any:
+        """Map a function over all pieces and add up what it returns.
+
+        A function that returns nothing waits for the next one, and travels with it.
+        """
+        self.waiting.append(call)
+        if getattr(call[1], "silent", False):
+            return None
+        return self.flush()
+
+    def flush(self) -> Any:
+        """Send what waits."""
+        calls, self.waiting = self.waiting, []
+        return add_up(self.each("sum", calls)) if calls else None
+
+    def each(self, method: str, *args: Any) -> list[Any]:
+        """Call a method of all parts at once."""
+        self.exchanges += 1
+        try:
+            calls = {w: getattr(actor, method)(*args) for w, actor in self.actors.items()}
+            return [self._answer(worker, call) for worker, call in calls.items()]
+        except (OSError, RuntimeError) as error:
+            if isinstance(error, (LostWorkerError, NoSchedulerError)):
+                raise
+            self._look_for_scheduler()
+            if "Actor" in str(error) or not self._all_there() or isinstance(error, OSError):
+                raise LostWorkerError(str(error)) from error
+            raise
+
+    def _answer(self, worker: str, call: Any) -> Any:
+        """Wait for one part, and look now and then whether it is still there."""
+        while True:
+            try:
+                return call.result(timeout=PATIENCE)
+            except TimeoutError:
+                self._look_for_scheduler()
+                if worker not in self.client.nthreads():
+                    raise LostWorkerError(f"{worker} has gone") from None
+
+    def _all_there(self) -> bool:
+        return set(self.actors) <= set(self.client.nthreads())
+
+    def _look_for_scheduler(self) -> None:
+        began = time.monotonic()
+        while self.client.status != "running":
+            if time.monotonic() - began > SILENCE or self.client.status == "closed":
+                raise NoSchedulerError(
+                    f"the Dask scheduler at {self.client.scheduler.address} does not answer any "
+                    "more: start it again and fit again; nothing was written"
+                )
+            time.sleep(0.5)
+
+    # Snapshots, so that a fault costs one level ---------------------------------------------------
+
+    def save(self, level: int) -> None:
+        """Keep labels and multipliers of all rows a second time, on another worker."""
+        self.flush()
+        futures = {
+            number: self.client.submit(
+                snapshot, self.token, number, level, workers=[worker], pure=False
+            )
+            for number, worker in self.where.items()
+        }
+        _finished(self.client, list(futures.values()))
+        if len(self.actors) > 1:
+            self.client.replicate(list(futures.values()), n=2)
+        self.snapshots = futures
+
+    def recover(self) -> bool:
+        """Make parts of what is left; whether all rows have what the last snapshot says of them."""
+        self.actors = {}
+        self.build()
+        futures = [
+            self.client.submit(
+                set_back, self.token, number, self.snapshots[number], workers=[worker], pure=False
+            )
+            for number, worker in self.where.items()
+            if number in self.snapshots
+        ]
+        if len(futures) < len(self.where):
+            return False
+        try:
+            _finished(self.client, futures)
+        except LostWorkerError:
+            return False
+        return True
+
+    def labels(self, classes: NDArray[Any]) -> list[Any]:
+        """The labels of each block, as futures on the workers."""
+        self.flush()
+        futures = [
+            self.client.submit(labels_of, self.token, n, classes, workers=[w], pure=False)
+            for n, w in sorted(self.where.items())
+        ]
+        _finished(self.client, futures)
+        return futures
+
+    def release(self) -> None:
+        """Let the workers forget the rows."""
+        self.client.cancel(list(self.snapshots.values()))
+        self.snapshots, self.actors, self.prepared = {}, {}, []
+
+
+class NoSchedulerError(RuntimeError):
+    """The scheduler has gone."""
+
+
+class PartRows:
+    """The rows of all parts, as a solver sees them: `Rows` whose blocks lie elsewhere.
+
+    Parameters
+    ----------
+    parts : Parts
+        The parts.
+    which : {"all", "labeled"}
+        All rows, or those with given ranks.
+    n_features : int
+        Number of features.
+    scale : float
+        What features were divided by, squared.
+    few_features : bool
+        Whether a matrix over the features can be formed.
+    """
+
+    def __init__(self, parts: Parts, which: str, n_features: int, scale: float, few_features: bool):
+        self.parts, self.which, self.scale = parts, which, scale
+        self.n_features, self.few_features = n_features, few_features
+
+    def sum(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Map a function over the blocks and add up what it returns."""
+        return self.parts.sum((self.which, work, args))
+
+
+def _finished(client: Any, futures: list[Any]) -> None:
+    """Wait until all are there; an error names the block, and what is lost is said to be."""
+    from distributed import wait
+
+    while True:
+        try:
+            wait(futures, timeout=PATIENCE)
+        except TimeoutError:
+            if client.status != "running":
+                time.sleep(SILENCE)
+                if client.status != "running":
+                    raise NoSchedulerError("the Dask scheduler does not answer any more") from None
+            if not client.nthreads():
+                time.sleep(PATIENCE)
+                if not client.nthreads():
+                    raise RuntimeError(
+                        "the Dask cluster has no worker left: start one and fit again"
+                    ) from None
+            continue
+        break
+    for number, future in enumerate(futures):
+        if future.status == "finished":
+            continue
+        if future.status != "error":
+            raise LostWorkerError(f"block {number}: {future.status}")
+        error = future.exception()
+        if isinstance(error, LostWorkerError):
+            raise error
+        if type(error).__name__ == "KilledWorker" or isinstance(error, MemoryError):
+            raise MemoryError(
+                f"block {number} of X took more memory than a worker has: use smaller blocks "
+                "(X.rechunk) or workers with a larger memory_limit"
+            ) from error
+        raise error
