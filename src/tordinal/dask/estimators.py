@@ -18,7 +18,7 @@ from tordinal.calibration import identity_calibration
 from tordinal.class_ratios import check_class_ratio
 from tordinal.couplings import Reduction
 from tordinal.dask import pieces
-from tordinal.dask.parts import Parts
+from tordinal.dask.parts import Parts, finished
 from tordinal.dask.transduction import Fit, Search, Trainer
 from tordinal.engines.rows import NEAR_ONE, power_of_four
 from tordinal.estimators import Calibrator
@@ -452,6 +452,7 @@ class _Data:
         raw = client.compute(
             [delayed(pieces.read_rows)(i, b, self.dense) for i, b in enumerate(blocks)]
         )
+        finished(client, raw)
         kept = client.compute([delayed(_plain)(b) for b in labels])
         distinct = client.gather(client.map(pieces.distinct_labels, kept, pure=False))
         self.classes = _classes([labels for labels, _ in distinct], y, classes, transductive)

@@ -8,6 +8,7 @@ whatever the number of blocks.
 import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import nullcontext
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
@@ -15,14 +16,16 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.dask.pieces import Piece, Prepared, StoredRows
-from tordinal.engines.threads import one_thread_each
+from tordinal.engines.threads import n_threads, one_thread_each
 
-__all__ = ["LostWorkerError", "Part", "PartRows", "Parts", "add_up"]
+__all__ = ["LostWorkerError", "NoSchedulerError", "Part", "PartRows", "Parts", "add_up", "finished"]
 
 Array = NDArray[np.float64]
 Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, with what
 
 PATIENCE = 5.0  # seconds between two looks whether workers and scheduler are still there
+# A task whose worker has gone for good is to fail elsewhere, rather than wait for ever.
+ANYWHERE = {"allow_other_workers": True}
 SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
 
 
@@ -35,10 +38,11 @@ class Part:
 
     here: ClassVar["WeakValueDictionary[tuple[str, str], Part]"] = WeakValueDictionary()
 
-    def __init__(self, token: str, prepared: list[Prepared]):
+    def __init__(self, token: str, epoch: int, prepared: list[Prepared]):
         from distributed import get_worker
 
         worker = get_worker()
+        self.epoch = epoch
         self.pieces = [Piece(p) for p in prepared]
         self.n_threads = max(1, worker.state.nthreads)
         self._pool: ThreadPoolExecutor | None = None
@@ -60,7 +64,8 @@ class Part:
                 ) from error
             return result
 
-        with one_thread_each():
+        # Dask tells its worker processes to use one thread anyway; to ask for it takes a while.
+        with one_thread_each() if n_threads() > 1 else nullcontext():
             if self.n_threads > 1 and len(self.pieces) > 1:
                 if self._pool is None:
                     self._pool = ThreadPoolExecutor(self.n_threads)
@@ -92,31 +97,39 @@ def add_up(results: Iterable[Any]) -> Any:
 # Tasks beside the actor's own calls ---------------------------------------------------------------
 
 
-def _piece(token: str, number: int) -> Piece:
+def _piece(token: str, epoch: int, number: int) -> Piece:
+    """A piece of a part on this worker, if it is still the one that was meant."""
     from distributed import get_worker
 
     part = Part.here.get((get_worker().address, token))
-    if part is None:
-        raise LostWorkerError("the worker that held these rows has been restarted; fit again")
-    return next(piece for piece in part.pieces if piece.number == number)
+    if part is not None and part.epoch == epoch:
+        for piece in part.pieces:
+            if piece.number == number:
+                return piece
+    raise LostWorkerError("the worker that held these rows has gone: fit again")
 
 
-def snapshot(token: str, number: int, level: int) -> tuple[Any, Any, int]:
+def snapshot(token: str, epoch: int, number: int) -> tuple[Any, Any]:
     """Labels and multipliers of a piece, as they are."""
-    piece = _piece(token, number)
-    return piece.y.astype(np.int16), None if piece.u is None else piece.u.copy(), level
+    piece = _piece(token, epoch, number)
+    return piece.y.astype(np.int16), None if piece.u is None else piece.u.copy()
 
 
-def set_back(token: str, number: int, state: tuple[Any, Any, int]) -> None:
+def second_copy(state: Any) -> Any:
+    """The same, on another worker, under a name of its own: mere replicas are dropped."""
+    return state
+
+
+def set_back(token: str, epoch: int, number: int, state: tuple[Any, Any]) -> None:
     """Give a piece the labels and multipliers of a snapshot."""
-    piece = _piece(token, number)
-    y, u, _ = state
+    piece = _piece(token, epoch, number)
+    y, u = state
     piece.y, piece.u = y.astype(np.int64), None if u is None else u.copy()
 
 
-def labels_of(token: str, number: int, classes: NDArray[Any]) -> NDArray[Any]:
+def labels_of(token: str, epoch: int, number: int, classes: NDArray[Any]) -> NDArray[Any]:
     """The labels of a piece's rows, given and found."""
-    return classes[_piece(token, number).y]
+    return classes[_piece(token, epoch, number).y]
 
 
 class Parts:
@@ -137,15 +150,15 @@ class Parts:
         self.actors: dict[str, Any] = {}
         self.where: dict[int, str] = {}
         self.waiting: list[Call] = []
-        self.exchanges, self.snapshots = 0, {}  # type: ignore[var-annotated]
+        self.exchanges, self.epoch = 0, 0
+        self.snapshots: dict[int, list[Any]] = {}
         self.build()
 
     def build(self) -> None:
         """Make one part of the blocks on each worker."""
-        from distributed import wait
-
         self.actors, self.waiting = {}, []
-        _finished(self.client, self.prepared)
+        self.epoch += 1
+        finished(self.client, self.prepared)
         who = self.client.who_has(self.prepared)
         by_worker: dict[str, list[Any]] = {}
         for number, future in enumerate(self.prepared):
@@ -156,11 +169,14 @@ class Parts:
             by_worker.setdefault(self.where[number], []).append(future)
         futures = {
             worker: self.client.submit(
-                Part, self.token, blocks, workers=[worker], actor=True, pure=False
+                Part, self.token, self.epoch, blocks, workers=[worker], actor=True, pure=False
             )
             for worker, blocks in by_worker.items()
         }
-        wait(list(futures.values()), timeout=120)
+        while not all(future.done() for future in futures.values()):
+            time.sleep(0.005)
+            if not set(futures) <= set(self.client.nthreads()):
+                raise LostWorkerError("a worker has gone before its rows were there")
         for worker, future in futures.items():
             if future.status != "finished":
                 raise LostWorkerError(f"{worker} has gone")
@@ -220,52 +236,55 @@ class Parts:
 
     # Snapshots, so that a fault costs one level ---------------------------------------------------
 
-    def save(self, level: int) -> None:
+    def save(self) -> None:
         """Keep labels and multipliers of all rows a second time, on another worker."""
         self.flush()
-        futures = {
-            number: self.client.submit(
-                snapshot, self.token, number, level, workers=[worker], pure=False
-            )
-            for number, worker in self.where.items()
-        }
-        _finished(self.client, list(futures.values()))
-        if len(self.actors) > 1:
-            self.client.replicate(list(futures.values()), n=2)
-        self.snapshots = futures
+        workers = sorted(self.actors)
+        snapshots = {}
+        for number, worker in self.where.items():
+            one = self._task(snapshot, number, worker)
+            other = workers[(workers.index(worker) + 1) % len(workers)]
+            snapshots[number] = [one]
+            if other != worker:
+                snapshots[number].append(
+                    self.client.submit(second_copy, one, workers=[other], pure=False, **ANYWHERE)
+                )
+        finished(self.client, [future for copies in snapshots.values() for future in copies])
+        self.snapshots = snapshots
 
     def recover(self) -> bool:
         """Make parts of what is left; whether all rows have what the last snapshot says of them."""
-        self.actors = {}
         self.build()
-        futures = [
-            self.client.submit(
-                set_back, self.token, number, self.snapshots[number], workers=[worker], pure=False
-            )
-            for number, worker in self.where.items()
-            if number in self.snapshots
-        ]
-        if len(futures) < len(self.where):
+        if not self.snapshots:
             return False
-        try:
-            _finished(self.client, futures)
-        except LostWorkerError:
-            return False
+        tasks = []
+        for number, worker in self.where.items():
+            copies = self.snapshots[number]
+            while not all(future.done() for future in copies):
+                time.sleep(0.01)
+            alive = [future for future in copies if future.status == "finished"]
+            if not alive:
+                return False
+            tasks.append(self._task(set_back, number, worker, alive[-1]))
+        finished(self.client, tasks)
         return True
+
+    def _task(self, work: Callable[..., Any], number: int, worker: str, *args: Any) -> Any:
+        """A task on the worker that holds a block."""
+        return self.client.submit(
+            work, self.token, self.epoch, number, *args, workers=[worker], pure=False, **ANYWHERE
+        )
 
     def labels(self, classes: NDArray[Any]) -> list[Any]:
         """The labels of each block, as futures on the workers."""
         self.flush()
-        futures = [
-            self.client.submit(labels_of, self.token, n, classes, workers=[w], pure=False)
-            for n, w in sorted(self.where.items())
-        ]
-        _finished(self.client, futures)
+        futures = [self._task(labels_of, n, w, classes) for n, w in sorted(self.where.items())]
+        finished(self.client, futures)
         return futures
 
     def release(self) -> None:
         """Let the workers forget the rows."""
-        self.client.cancel(list(self.snapshots.values()))
+        self.client.cancel([future for copies in self.snapshots.values() for future in copies])
         self.snapshots, self.actors, self.prepared = {}, {}, []
 
 
@@ -299,7 +318,7 @@ class PartRows:
         return self.parts.sum((self.which, work, args))
 
 
-def _finished(client: Any, futures: list[Any]) -> None:
+def finished(client: Any, futures: list[Any]) -> None:
     """Wait until all are there; an error names the block, and what is lost is said to be."""
     from distributed import wait
 

@@ -4,6 +4,7 @@ Order statistics of the projections are exact. They are found by counting how ma
 below some probes, between the last two of which the wanted one must be.
 """
 
+import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -27,7 +28,7 @@ Index = NDArray[np.int64]
 
 PROBES = 255  # values that are counted in one exchange
 MOST_CANDIDATES = 1000  # pairs up to which blocks send their best rows
-MOST_FAULTS = 20
+MOST_FAULTS, PAUSE = 20, 1.0
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
@@ -168,7 +169,7 @@ class Search:
         for level, C2 in enumerate(schedule):  # lines 5, 6 and 17
             # Before there is a snapshot, a fault begins with the supervised fit again.
             begin = partial(self._hand_out, start, counts) if level == 0 else None
-            self._safely(partial(parts.save, level), begin, fit)
+            self._safely(parts.save, begin, fit)
             fit = self._safely(partial(self._level, C2, fit), None, fit)
         return fit
 
@@ -187,6 +188,7 @@ class Search:
         while True:
             try:
                 if faults:
+                    time.sleep(PAUSE)  # the scheduler may not have noticed yet
                     whole = self.trainer.parts.recover()
                     if self.trainer.parts.snapshots and not whole:
                         raise RuntimeError(

@@ -1,0 +1,26 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tordinal.dask.pieces import keys
+from tordinal.dask.transduction import smallest_with
+
+NUMBERS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=40)
+
+
+@given(NUMBERS, st.data())
+def test_order_statistics_are_exact(numbers, data):
+    x = np.sort(keys(np.array(numbers)))
+    wanted = np.array(data.draw(st.lists(st.integers(0, len(x)), min_size=1, max_size=4)))
+    found = smallest_with(wanted, lambda probes: np.searchsorted(x, probes, side="right"))
+    for c, key in zip(wanted, found, strict=True):
+        assert key == (x[c - 1] if c > 0 else -(2**63))
+
+
+@given(NUMBERS)
+def test_keys_have_the_order_of_numbers(numbers):
+    x = np.array(numbers)
+    order = np.argsort(x, kind="stable")
+    ordered = keys(x)[order]
+    assert (np.diff(ordered.astype(object)) >= 0).all()
+    assert ((np.diff(ordered.astype(object)) == 0) == (x[order][1:] == x[order][:-1])).all()
