@@ -3,6 +3,8 @@
 import csv
 import os
 import time
+from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -52,7 +54,13 @@ class Job:
     abstain: float | None = None
 
 
-def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
+def run_label(
+    job: Job,
+    settings: Settings,
+    *,
+    quiet: bool = False,
+    parallel: Callable[[], Any] = nullcontext,
+) -> Rating:
     """Read, rate, and write all outputs or none.
 
     Parameters
@@ -63,6 +71,8 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
         How to rate.
     quiet : bool
         Whether to say nothing but errors.
+    parallel : callable
+        Makes a context in which models are fitted.
 
     Returns
     -------
@@ -111,7 +121,7 @@ def run_label(job: Job, settings: Settings, *, quiet: bool = False) -> Rating:
                 )
             find_columns(names, table.names, option)
         _say_how_long(console, settings, len(part))
-        rating = rate(part.features(job.target), target, encoder, settings, teller)
+        rating = rate(part.features(job.target), target, encoder, settings, teller, parallel)
         rating.notes = [in_options(note) for note in [*notes, *rating.notes]]
         teller("writing", 0, 1)
         answers = Answers.of(rating, job.abstain)

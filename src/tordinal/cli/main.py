@@ -41,6 +41,13 @@ class FigureName(StrEnum):
     all = "all"
 
 
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Fit on the Dask cluster of this scheduler; local uses a cluster on this machine.",
+    ),
+]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
 Encoding = Annotated[
     str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
@@ -174,6 +181,7 @@ def label(
     jobs: Annotated[
         int | None, typer.Option(help="Fits at the same time; -1 uses all cores.")
     ] = None,
+    scheduler: Scheduler = None,
     encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
@@ -203,6 +211,7 @@ def label(
         for path in (file, out, *((filled,) if filled is not None else ())):
             if path != "-" and not os.path.isdir(path):
                 format_of(path)  # what cannot be read is refused at once, before heavy imports
+        from tordinal.cli.cluster import on_cluster
         from tordinal.cli.label import Job, run_label
         from tordinal.tables.rating import Settings
 
@@ -219,7 +228,8 @@ def label(
             file, target, out, text or [], columns, drop or [], order, report, model, encoding,
             missing, sheet, filled, next_rows, probabilities, abstain,
         )  # fmt: skip
-        run_label(job, settings, quiet=quiet)
+        with on_cluster(scheduler) as parallel:
+            run_label(job, settings, quiet=quiet, parallel=parallel)
 
 
 @app.command()
@@ -305,6 +315,7 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for results and figures.", file_okay=False)
     ] = Path("tordinal-study"),
+    scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
     """Run the paper's study again, figure by figure.
@@ -317,11 +328,16 @@ def reproduce(
     from tordinal.cli.session import refusing
 
     with refusing("interrupted; what was done is kept, and the same command goes on from there"):
+        from tordinal.cli.cluster import on_cluster
         from tordinal.cli.reproduce import run_reproduce
 
-        run_reproduce(
-            figure.value, realizations, labels, datasets, jobs, data, out, ours=ours, quiet=quiet
-        )
+        if scheduler is not None and jobs == 1:
+            jobs = -1  # one run for each thread of the cluster
+        with on_cluster(scheduler) as parallel, parallel():
+            run_reproduce(
+                figure.value, realizations, labels, datasets, jobs, data, out, ours=ours,
+                quiet=quiet,
+            )  # fmt: skip
 
 
 @app.command()

@@ -15,7 +15,7 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
-from tordinal.engines.rows import power_of_four
+from tordinal.engines.rows import power_of_four, size_of
 from tordinal.engines.threads import BLOCK, blocks, in_blocks, in_parts, n_threads
 from tordinal.kernels import Custom, Kernel, Precomputed
 
@@ -71,6 +71,10 @@ class Gram:
     array([[1., 2.],
            [2., 4.]])
     """
+
+    def __sizeof__(self) -> int:
+        """Bytes of what it holds, so that a cluster sends it once and not with every task."""
+        return object.__sizeof__(self) + size_of(vars(self).values())
 
     def __init__(
         self,

@@ -6,7 +6,7 @@ vector with an entry per row; only w, t and sums come back. The same functions r
 lie.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import partial
 from typing import Any
 
@@ -19,7 +19,7 @@ from tordinal.engines.sparse import SparseBlock
 from tordinal.engines.threads import CHUNK, SMALL, blocks, in_blocks, n_threads
 from tordinal.reduction import Ranks
 
-__all__ = ["Block", "Rows", "light", "linear_rows", "power_of_four", "silent"]
+__all__ = ["Block", "Rows", "light", "linear_rows", "power_of_four", "silent", "size_of"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -78,6 +78,10 @@ class Rows:
         self.slices = list(blocks(self.n_rows, min(size, CHUNK)))
         make = partial(SparseBlock, X) if sp.issparse(X) else lambda piece: DenseBlock(X[piece])
         self.blocks = [Block(make(piece)) for piece in self.slices]
+
+    def __sizeof__(self) -> int:
+        """Bytes of what it holds, so that a cluster sends it once and not with every task."""
+        return object.__sizeof__(self) + size_of([self.matrix])
 
     def take(self, index: Index) -> "Rows":
         """Some of the rows, for good."""
@@ -204,6 +208,15 @@ def power_of_four(value: float) -> float:
     if not (np.isfinite(value) and value > 0):
         return 1.0
     return float(4.0 ** np.clip(np.round(0.5 * np.log2(value)), -250, 250))
+
+
+def size_of(values: Iterable[Any]) -> int:
+    """Bytes of the arrays and CSR matrices among some values."""
+    total = 0
+    for value in values:
+        parts = (value.data, value.indices, value.indptr) if sp.issparse(value) else (value,)
+        total += sum(int(getattr(part, "nbytes", 0)) for part in parts)
+    return total
 
 
 def light(work: Callable[..., Any]) -> Callable[..., Any]:

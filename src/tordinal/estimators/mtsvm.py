@@ -6,7 +6,7 @@ from numbers import Integral
 from typing import Any, ClassVar
 
 import numpy as np
-from joblib import Parallel, delayed
+from joblib import delayed
 from numpy.typing import ArrayLike, NDArray
 
 from tordinal._sklearn import StrOptions, fit_context
@@ -23,6 +23,7 @@ from tordinal.estimators._base import (
 )
 from tordinal.fitting import Model, Recipe, fit_model
 from tordinal.kernels import Kernel
+from tordinal.parallel import in_order
 from tordinal.progress import Progress
 from tordinal.projection import Projection
 from tordinal.reduction import UNLABELED, Ranks
@@ -147,11 +148,14 @@ class MTSVM(KernelClassifier):
         with Progress(self, n_levels=len(positives)) as progress:
             kernel = recipe.kernel_for(X)
             data = recipe.hold(kernel, X, 2)
-            problems = Parallel(n_jobs=self.n_jobs, prefer="threads", return_as="generator")(
-                delayed(_one_against_rest)(
-                    recipe, X, kernel, data, rank, weight, k, ratio[k], 1 / n_classes
-                )
-                for k in positives
+            problems = in_order(
+                (
+                    delayed(_one_against_rest)(
+                        recipe, X, kernel, data, rank, weight, k, ratio[k], 1 / n_classes
+                    )
+                    for k in positives
+                ),
+                self.n_jobs,
             )
             models = []
             for k, model in zip(positives, problems, strict=True):

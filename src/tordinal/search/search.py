@@ -5,7 +5,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
-from joblib import Parallel, delayed, effective_n_jobs
+from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
@@ -18,6 +18,7 @@ from tordinal.kernels import Kernel
 from tordinal.losses import check_loss, is_smooth
 from tordinal.metrics import SCORERS
 from tordinal.model_selection import deal_folds, take
+from tordinal.parallel import in_order
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.search.candidates import Candidate, Kind, options, read_views
@@ -264,8 +265,7 @@ class Search:
         return 1.0 / effective_n_jobs(self.owner.n_jobs)
 
     def _parallel(self, jobs: Any) -> Iterator[Any]:
-        """Results in the order of the jobs, each as soon as it is there."""
-        return Parallel(n_jobs=self.owner.n_jobs, prefer="threads", return_as="generator")(jobs)
+        return in_order(jobs, self.owner.n_jobs)
 
 
 def _supervised_path(

@@ -3,7 +3,8 @@
 import hashlib
 import platform
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from contextlib import nullcontext
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
@@ -213,6 +214,7 @@ def rate(
     encoder: TableEncoder,
     settings: Settings,
     listen: Listener,
+    parallel: Callable[[], Any] = nullcontext,
 ) -> Rating:
     """Rate the rows of a table that have no rating.
 
@@ -228,6 +230,8 @@ def rate(
         How to rate.
     listen : callable
         Told what is being done, how much of it, of how much.
+    parallel : callable
+        Makes a context in which models are fitted.
 
     Returns
     -------
@@ -262,7 +266,8 @@ def rate(
     estimator.set_params(callback=listen)
     # A supervised model is not given the rows that have no rating.
     rows = np.flatnonzero(rated) if method == "redsvm" else np.arange(len(target.rank))
-    estimator.fit(X[rows], target.rank[rows])
+    with parallel():
+        estimator.fit(X[rows], target.rank[rows])
     notes += [f"{doubt}: is that right?" for doubt in encoder.doubts_]
     listen("probabilities", 0, 3)
     evidence = estimator.evidence()

@@ -1,0 +1,50 @@
+"""Several fits at the same time, with joblib, wherever its backend runs them."""
+
+from collections.abc import Iterable, Iterator
+from concurrent.futures import CancelledError
+from typing import Any
+
+from joblib import Parallel
+
+__all__ = ["in_order"]
+
+MOST_FAULTS = 5
+
+
+def in_order(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
+    """Results in the order of the jobs, each as soon as it is there.
+
+    A worker of a cluster that dies may take with it what all tasks share. Jobs without a result are
+    then handed out again.
+
+    Parameters
+    ----------
+    jobs : iterable of delayed calls
+        What to do.
+    n_jobs : int or None
+        How many at the same time.
+
+    Yields
+    ------
+    result : object
+        What a job returned.
+    """
+    waiting, faults = list(jobs), 0
+    while waiting:
+        done = 0
+        try:
+            for result in Parallel(n_jobs=n_jobs, prefer="threads", return_as="generator")(waiting):
+                done += 1
+                yield result
+            return
+        except (CancelledError, OSError, RuntimeError, KeyError) as error:
+            faults += 1
+            if not _by_cluster(error) or faults > MOST_FAULTS:
+                raise
+        waiting = waiting[done:]
+
+
+def _by_cluster(error: BaseException) -> bool:
+    """Whether a cluster lost something, rather than a job failed."""
+    home = type(error).__module__.partition(".")[0]
+    return isinstance(error, CancelledError) or home in ("distributed", "asyncio")
