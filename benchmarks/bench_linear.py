@@ -13,33 +13,35 @@ LABELS, FEATURES, WORDS, OPINIONS, LEXICON = 1000, 47_000, 75, 12, 400
 
 
 def text_rows(
-    n: int, n_ranks: int, dtype: Any = np.float32, seed: int = 0
+    n: int, n_ranks: int, dtype: Any = np.float32, seed: int = 0, words: int | None = None
 ) -> tuple[sp.csr_matrix, np.ndarray]:
     """Rows of unit length with Zipf-distributed words.
 
-    A few of the words are opinions near the row's place on a scale.
+    A few of the words are opinions near the row's place on a scale; `words` is the seed by which
+    they are chosen, where blocks of the same rows have seeds of their own.
     """
     rng = np.random.default_rng(seed)
     share = 1.0 / (np.arange(FEATURES) + 10.0)
     share /= share.sum()
     cumulative = np.cumsum(share)
     cumulative[-1] = 1.0
-    lexicon = rng.choice(5000, LEXICON, replace=False)
+    chooser = rng if words is None else np.random.default_rng(words)
+    lexicon = chooser.choice(5000, LEXICON, replace=False)
     parts, places = [], []
     for start in range(0, n, 50_000):
         rows = min(50_000, n - start)
         place = rng.random(rows)
-        words = np.searchsorted(cumulative, rng.random((rows, WORDS))).astype(np.int32)
+        terms = np.searchsorted(cumulative, rng.random((rows, WORDS))).astype(np.int32)
         near = (place[:, None] + 0.25 * rng.normal(size=(rows, OPINIONS))) * LEXICON
-        words[:, :OPINIONS] = lexicon[np.clip(near, 0, LEXICON - 1).astype(int)]
-        words.sort(axis=1)
-        first = np.ones_like(words, dtype=bool)
-        first[:, 1:] = words[:, 1:] != words[:, :-1]
-        lengths, words = first.sum(axis=1), words[first]
-        values = np.log(1.0 / share[words]) * rng.gamma(4.0, 0.25, size=len(words))
+        terms[:, :OPINIONS] = lexicon[np.clip(near, 0, LEXICON - 1).astype(int)]
+        terms.sort(axis=1)
+        first = np.ones_like(terms, dtype=bool)
+        first[:, 1:] = terms[:, 1:] != terms[:, :-1]
+        lengths, found = first.sum(axis=1), terms[first]
+        values = np.log(1.0 / share[found]) * rng.gamma(4.0, 0.25, size=len(found))
         ends = np.concatenate([[0], np.cumsum(lengths)])
         values /= np.repeat(np.sqrt(np.add.reduceat(values * values, ends[:-1])), lengths)
-        parts.append(sp.csr_matrix((values.astype(dtype), words, ends), shape=(rows, FEATURES)))
+        parts.append(sp.csr_matrix((values.astype(dtype), found, ends), shape=(rows, FEATURES)))
         places.append(place)
     rank = np.minimum((np.concatenate(places) * n_ranks).astype(int), n_ranks - 1)
     return sp.vstack(parts, format="csr"), rank

@@ -26,6 +26,7 @@ Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, w
 PATIENCE = 5.0  # seconds between two looks whether workers and scheduler are still there
 # A task whose worker has gone for good is to fail elsewhere, rather than wait for ever.
 ANYWHERE = {"allow_other_workers": True}
+REACHED = 3.0  # seconds within which a worker answers that can be reached directly
 SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
 
 
@@ -150,6 +151,7 @@ class Parts:
         self.actors: dict[str, Any] = {}
         self.where: dict[int, str] = {}
         self.waiting: list[Call] = []
+        self.direct: bool | None = None
         self.exchanges, self.epoch = 0, 0
         self.snapshots: dict[int, list[Any]] = {}
         self.build()
@@ -181,6 +183,18 @@ class Parts:
             if future.status != "finished":
                 raise LostWorkerError(f"{worker} has gone")
             self.actors[worker] = future.result()
+        if self.direct is None:
+            self._go_direct()
+
+    def _go_direct(self) -> None:
+        """Talk to the workers without the scheduler in between, where they can be reached."""
+        self.direct = self.client.direct_to_workers
+        self.client.direct_to_workers = True
+        try:
+            for call in [actor.stored() for actor in self.actors.values()]:
+                call.result(timeout=REACHED)
+        except (OSError, TimeoutError):
+            self.client.direct_to_workers = self.direct
 
     def sum(self, call: Call) -> Any:
         """Map a function over all pieces and add up what it returns.
@@ -286,6 +300,8 @@ class Parts:
         """Let the workers forget the rows."""
         self.client.cancel([future for copies in self.snapshots.values() for future in copies])
         self.snapshots, self.actors, self.prepared = {}, {}, []
+        if self.direct is not None:
+            self.client.direct_to_workers = self.direct
 
 
 class NoSchedulerError(RuntimeError):
