@@ -302,6 +302,10 @@ class TextViews(TransformerMixin, BaseEstimator):
         As in `ReviewVectorizer`.
     min_df : int or float, default=1
         Least number or share of texts that a word must be in.
+    meaning : object, default=None
+        Something that knows what texts mean: an object with ``encode(texts)`` or
+        ``transform(texts)``, such as a model of sentence embeddings. What it makes of each text is
+        scaled to unit length and is a view of its own.
 
     Attributes
     ----------
@@ -326,11 +330,13 @@ class TextViews(TransformerMixin, BaseEstimator):
         language: str | None = "english",
         stop_words: str | list[str] | None = "english",
         min_df: int | float = 1,
+        meaning: Any = None,
     ):
         self.n_axes = n_axes
         self.language = language
         self.stop_words = stop_words
         self.min_df = min_df
+        self.meaning = meaning
 
     def fit(self, texts: Iterable[str], y: Any = None) -> "TextViews":
         """Learn words and axes.
@@ -381,8 +387,9 @@ class TextViews(TransformerMixin, BaseEstimator):
         )  # fmt: skip
         self.phrases_ = LatentAxes(phrases, n_axes=self.n_axes)
         self.letters_ = LatentAxes(letters, n_axes=self.n_axes)
-        parts = [part.fit_transform(texts) for part in self._parts()]
+        parts = [part.fit_transform(texts) for part in self._parts()] + self._meant(texts)
         self.views_ = _combinations([part.shape[1] for part in parts])
+        self.n_meaning_ = parts[3].shape[1] if self.meaning is not None else 0
         return sp.hstack(parts, format="csr")
 
     def transform(self, texts: Iterable[str]) -> sp.csr_matrix:
@@ -400,7 +407,26 @@ class TextViews(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         texts = list(texts)
-        return sp.hstack([part.transform(texts) for part in self._parts()], format="csr")
+        parts = [part.transform(texts) for part in self._parts()] + self._meant(texts)
+        return sp.hstack(parts, format="csr")
+
+    def _meant(self, texts: list[str]) -> list[NDArray[np.float64]]:
+        """What the texts mean, where something knows it."""
+        if self.meaning is None:
+            return []
+        encode = getattr(self.meaning, "encode", None) or getattr(self.meaning, "transform", None)
+        if encode is None:
+            raise ValueError(
+                f"meaning={self.meaning!r} has neither encode(texts) nor transform(texts)"
+            )
+        X = encode(texts)
+        X = np.asarray(X.todense() if sp.issparse(X) else X, dtype=np.float64)
+        if X.ndim != 2 or len(X) != len(texts) or not np.isfinite(X).all():
+            raise ValueError(
+                f"meaning must make one finite row of numbers per text, got shape {X.shape} for "
+                f"{len(texts)} texts"
+            )
+        return [normalize(X)]
 
     def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
         """Name the features: stems, and numbered axes in brackets.
@@ -421,6 +447,7 @@ class TextViews(TransformerMixin, BaseEstimator):
             for name, part in (("phrases", self.phrases_), ("letters", self.letters_))
             for i in range(part.n_axes_)
         ]
+        axes += [f"(meaning {i + 1})" for i in range(self.n_meaning_)]
         return np.array([*self.words_.get_feature_names_out(), *axes], dtype=object)
 
     def _parts(self) -> tuple[TextVectorizer, LatentAxes, LatentAxes]:
@@ -430,13 +457,16 @@ class TextViews(TransformerMixin, BaseEstimator):
 def _combinations(sizes: list[int]) -> dict[str, NDArray[np.int64]]:
     """Columns of the views of words, phrases and letters; the views that there are."""
     ends = np.cumsum([0, *sizes])
-    words, phrases, letters = (np.arange(a, b) for a, b in itertools.pairwise(ends))
+    words, phrases, letters, *meaning = (np.arange(a, b) for a, b in itertools.pairwise(ends))
     views = {"words": words}
     if len(phrases):
         views["words and phrases"] = np.concatenate([words, phrases])
     if len(phrases) and len(letters):
         views["words, phrases and letters"] = np.concatenate([words, phrases, letters])
         views["phrases and letters"] = np.concatenate([phrases, letters])
+    if meaning:
+        views["meaning"] = meaning[0]
+        views["words, phrases, letters and meaning"] = np.arange(ends[-1])
     return views
 
 
