@@ -216,3 +216,17 @@ def test_bad_data_are_named(client):
     X[40, 0] = np.nan
     with pytest.raises(ValueError, match="block 1 contains NaN"):
         TOR().fit(in_blocks(X, [30, 30]), hidden)
+
+
+def test_without_dask_the_command_that_helps_is_named(monkeypatch):
+    import tordinal.dask as package
+
+    def missing(name):
+        raise ImportError(name)
+
+    monkeypatch.setattr(package, "import_module", missing)
+    for name in ("TOR", "REDSVM"):
+        with pytest.raises(ImportError, match=rf'dask.{name} needs Dask.*pip install "tordinal'):
+            getattr(package, name)
+    with pytest.raises(AttributeError):
+        package.SVOR  # noqa: B018

@@ -21,6 +21,7 @@ from tordinal.dask import pieces
 from tordinal.dask.parts import Parts, finished
 from tordinal.dask.transduction import Fit, Search, Trainer
 from tordinal.engines.rows import NEAR_ONE, power_of_four
+from tordinal.engines.threads import one_thread_each
 from tordinal.estimators import Calibrator
 from tordinal.kernels import Linear
 from tordinal.labels import encode_labels, label_array
@@ -73,7 +74,8 @@ class _Distributed(ClassifierMixin, BaseEstimator):
             given, free, weight = trainer.rows.sum(pieces.given_counts, K)
             self._check(given, free, weight)
             search, schedule, counts = prepare_search(trainer, given, int(free), K)
-            fit = search.run(schedule, counts)
+            with one_thread_each():  # threads that wait busily would slow down workers beside them
+                fit = search.run(schedule, counts)
             self._keep(fit, data, search, parts)
         finally:
             # Also after Ctrl-C: what is running ends with its pass, and nothing is kept.
