@@ -84,7 +84,8 @@ class Search:
         self._seen: dict[str | None, Matrix] = {}
         # Errors are counted row by row, so that the rows of a fold can be left out; a scorer of
         # scikit-learn sees a fold as a whole.
-        self.cost = COSTS.get("both" if owner.scoring is None else owner.scoring)
+        scoring = "both" if owner.scoring is None else owner.scoring
+        self.cost = COSTS.get(scoring) if isinstance(scoring, str) else None
         self.scorer = None if self.cost else _scorer(owner.scoring)
         self.trials: dict[Candidate, Trial] = {}
 
