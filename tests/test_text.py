@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -154,3 +156,16 @@ def test_meaning_is_a_view_of_its_own():
 class Short:
     def encode(self, texts):
         return np.ones((1, 2))
+
+
+def test_a_vectorizer_is_saved_as_a_text_and_comes_back_whole():
+    texts, _ = make_reviews(60, random_state=0)
+    views = TextViews(n_axes=3).fit(texts)
+    again = pickle.loads(pickle.dumps(views))
+    assert again.words_.vocabulary_ == views.words_.vocabulary_
+    assert isinstance(views.words_.__getstate__()["vocabulary_"], str)
+    np.testing.assert_array_equal(
+        again.transform(texts).toarray(), views.transform(texts).toarray()
+    )
+    assert not any("\n" in term for term in views.letters_.vectorizer_.vocabulary_)
+    assert not hasattr(pickle.loads(pickle.dumps(TextVectorizer())), "vocabulary_")

@@ -27,7 +27,32 @@ LONGEST = 20_000  # characters of a text that its axes are made from
 MOST_TERMS = 50_000  # phrases or runs of letters that axes are made of
 
 
-class ReviewVectorizer(TfidfVectorizer):
+class _Saved(TfidfVectorizer):
+    """A vectorizer whose state is small: its terms as one text, and no address in memory."""
+
+    def __getstate__(self) -> dict[str, Any]:
+        """The state; equal models have equal bytes."""
+        state = dict(super().__getstate__())
+        state.pop("_stop_words_id", None)
+        if "vocabulary_" in state:
+            terms = sorted(state["vocabulary_"], key=state["vocabulary_"].__getitem__)
+            state["vocabulary_"] = "\n".join(terms)  # no term holds a line break
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Make the dictionary of the terms again."""
+        terms = state.get("vocabulary_")
+        if isinstance(terms, str):
+            places = {term: i for i, term in enumerate(terms.split("\n"))}
+            state = {**state, "vocabulary_": places}
+        super().__setstate__(state)
+
+
+class LetterVectorizer(_Saved):
+    """Texts as tf-idf of runs of letters within words, with the parameters of `TfidfVectorizer`."""
+
+
+class ReviewVectorizer(_Saved):
     """Texts as tf-idf of stems without stop words, rows of unit length.
 
     The linear kernel of two rows is then the cosine of two texts.
@@ -102,12 +127,6 @@ class ReviewVectorizer(TfidfVectorizer):
                 f"every text must be a string, but one is {doc!r}; put '' where there is none"
             )
         return super().decode(doc)
-
-    def __getstate__(self) -> dict[str, Any]:
-        """The state without an address in memory, so that equal models have equal bytes."""
-        state = super().__getstate__()
-        state.pop("_stop_words_id", None)
-        return state
 
     def get_stop_words(self) -> None:
         """None: the tokenizer has taken them out before stemming."""
@@ -381,7 +400,7 @@ class TextViews(TransformerMixin, BaseEstimator):
             language=self.language, stop_words=None, ngram_range=(1, 2), min_df=rare,
             max_features=MOST_TERMS, sublinear_tf=True,
         )  # fmt: skip
-        letters = TfidfVectorizer(
+        letters = LetterVectorizer(
             analyzer="char_wb", ngram_range=(4, 4), min_df=rare, max_features=MOST_TERMS,
             sublinear_tf=True,
         )  # fmt: skip

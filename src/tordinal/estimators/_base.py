@@ -20,7 +20,7 @@ from tordinal._sklearn import (
     StrOptions,
     check_sample_weight,
 )
-from tordinal.calibration import agree_with
+from tordinal.calibration import Calibration, agree_with
 from tordinal.class_ratios import check_class_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
@@ -276,8 +276,13 @@ class ThresholdClassifier(KernelClassifier):
         check_is_fitted(self)
         return self._calibrator.evidence()
 
-    def compact(self) -> Self:
+    def compact(self, calibration: Calibration | None = None) -> Self:
         """Make a copy that holds no training rows beyond what predictions need.
+
+        Parameters
+        ----------
+        calibration : Calibration, default=None
+            How its distances become probabilities, where that is known; else it is found out now.
 
         Returns
         -------
@@ -287,7 +292,7 @@ class ThresholdClassifier(KernelClassifier):
         check_is_fitted(self)
         slim = copy.copy(self)
         slim.callback = None
-        slim._calibrator = self._calibrator.settled()
+        slim._calibrator = self._calibrator.settled(calibration)
         if slim._projection.coef is not None:  # the weights of the features say it all
             slim._projection = copy.copy(slim._projection)
             slim._projection.support = slim.support_ = slim.support_[:0]

@@ -158,9 +158,9 @@ class Calibrator:
         )
         return Evidence(self._rows[rows], own, p, errors, spread, verdict)
 
-    def settled(self) -> "Calibrator":
-        """A copy with the calibration and without the rows."""
-        return Calibrator.of(self.calibration(), self.own_probabilities)
+    def settled(self, calibration: Calibration | None = None) -> "Calibrator":
+        """A copy with the calibration, its own or another, and without the rows."""
+        return Calibrator.of(calibration or self.calibration(), self.own_probabilities)
 
     @classmethod
     def of(cls, calibration: Calibration, own_probabilities: bool) -> "Calibrator":

@@ -403,7 +403,10 @@ class TORCV(KernelClassifier):
         check_is_fitted(self)
         slim = copy.copy(self)
         slim.callback = None
-        slim.estimators_ = [member.compact() for member in slim.estimators_]
+        slim.estimators_ = [
+            member.compact(calibration)  # of the search: there is no need for another one
+            for member, calibration in zip(slim.estimators_, self._calibrations, strict=True)
+        ]
         slim.best_estimator_ = slim.estimators_[0]
         for name in ("cv_predictions_", "transduction_", "_evidence"):
             slim.__dict__.pop(name)

@@ -21,7 +21,13 @@ from tordinal.tables.archive import checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
-from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews
+from tordinal.text import (
+    LatentAxes,
+    LetterVectorizer,
+    ReviewVectorizer,
+    TextVectorizer,
+    TextViews,
+)
 
 __all__ = ["dump_model", "load_model"]
 
@@ -42,6 +48,7 @@ OURS = (
     ReviewVectorizer,
     TextVectorizer,
     LatentAxes,
+    LetterVectorizer,
     TextViews,
 )
 TRUSTED = [f"{kind.__module__}.{kind.__qualname__}" for kind in OURS] + [
