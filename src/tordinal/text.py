@@ -254,7 +254,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        X : ndarray of shape (n_texts, n_axes_)
+        X : ndarray of shape (n_texts, n_axes)
             Their places.
         """
         texts = list(texts)
@@ -271,7 +271,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
 
         Returns
         -------
-        X : ndarray of shape (n_texts, n_axes_)
+        X : ndarray of shape (n_texts, n_axes)
             Their places; all zero for a text without a known term.
         """
         check_is_fitted(self)
