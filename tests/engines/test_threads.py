@@ -24,7 +24,9 @@ def test_blocks_and_parts_cover_everything_in_order(monkeypatch):
 
 
 def test_libraries_get_one_thread_while_any_solver_works_and_theirs_back_after():
-    threads._libraries.cache_clear()  # other tests may have loaded libraries since
+    # Other tests may have loaded libraries since, or started workers that are to use one thread.
+    threads._libraries.cache_clear()
+    threads.n_threads.cache_clear()
     before = blas_threads()
     with one_thread_each():
         assert set(blas_threads()) == {1}
