@@ -23,8 +23,10 @@ def test_blocks_and_parts_cover_everything_in_order(monkeypatch):
         assert [n for piece in pieces for n in piece] == list(numbers)
 
 
-def test_libraries_get_one_thread_while_any_solver_works_and_theirs_back_after():
-    # Other tests may have loaded libraries since, or started workers that are to use one thread.
+def test_libraries_get_one_thread_while_any_solver_works_and_theirs_back_after(monkeypatch):
+    # Other tests may have loaded libraries since, or started Dask workers, which tells this process
+    # through its environment to use one thread.
+    monkeypatch.delenv("OMP_NUM_THREADS", raising=False)
     threads._libraries.cache_clear()
     threads.n_threads.cache_clear()
     before = blas_threads()
