@@ -286,17 +286,17 @@ def start_cold(block: Any, problem: Problem) -> None:
 
 
 @silent
-def take_over(piece: Piece, problem: Problem, w: Array, t: Array) -> None:
-    """Begin where the labelled rows on their own have ended."""
-    piece.h = piece.X.dot(w)
+def take_over(piece: Piece, problem: Problem, t: Array) -> None:
+    """Begin where the labelled rows on their own have ended.
+
+    Their multipliers are taken over, unless they were lost with a worker.
+    """
     if problem.smooth:
         return
-    known = piece.supervised.u
-    if piece.supervised is not piece:
-        u = np.empty((len(piece.y), problem.n_thresholds))
-        u[~piece.free] = known
-        piece.u, piece.supervised.u = u, known[:0]
-    piece.u[piece.free] = bounds(problem, piece.y[piece.free], piece.h[piece.free], t)
+    u, known = bounds(problem, piece.y, piece.h, t), getattr(piece.supervised, "u", None)
+    if known is not None:
+        u[~piece.free] = known if piece.supervised is not piece else known[~piece.free]
+    piece.u = u
 
 
 def losses(block: Any, problem: Problem, t: Array) -> float:
@@ -323,14 +323,8 @@ def predicted_counts(piece: Piece, t: Array) -> Index:
 
 @silent
 def keep(piece: Piece) -> None:
-    """Remember labels, projections and multipliers."""
+    """Remember labels, projections and multipliers; exchanges and trainings write new ones."""
     piece.kept = (piece.y, piece.h, None if piece.u is None else piece.u.copy())
-
-
-@silent
-def keep_labels(piece: Piece) -> None:
-    """Remember labels; exchanges write new ones."""
-    piece.kept = (piece.y, *piece.kept[1:])
     piece.y = piece.y.copy()
 
 

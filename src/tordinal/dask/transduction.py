@@ -218,7 +218,7 @@ class Search:
         rows.sum(project, supervised.w)
         wanted = counts(supervised)
         self._label_by_order(wanted, by_label=1)
-        rows.sum(pieces.take_over, trainer.problem, supervised.w, supervised.t)
+        rows.sum(pieces.take_over, trainer.problem, supervised.t)
 
     def _level(self, C2: float, fit: Fit) -> Fit:
         """Lines 7 to 16 of Algorithm 1 at one value of C2."""
@@ -227,7 +227,6 @@ class Search:
         self._record(C2, fit)
         while True:
             rows.sum(pieces.keep)
-            rows.sum(pieces.keep_labels)
             n_swaps = self._exchange(fit)  # lines 9 to 15
             if n_swaps and self.swaps == "all":  # no immeasurable exchanges
                 gained = C2 * rows.sum(pieces.labeling_gain, fit.t, trainer.gain)
@@ -271,8 +270,7 @@ class Search:
         rows.sum(pieces.sort_free)
         ends = np.cumsum(counts)[:-1]
         cuts = smallest_with(ends, lambda probes: rows.sum(pieces.count_free, probes))
-        below = np.array([rows.sum(pieces.count_free, np.array([max(c - 1, LOWEST)]))[0]
-                          for c in cuts.tolist()])  # fmt: skip
+        below = rows.sum(pieces.count_free, np.maximum(cuts, LOWEST + 1) - 1)
         ties = rows.sum(pieces.count_ties, cuts, by_label)
         left = np.where(ends > 0, ends - below, 0)
         share = {number: np.zeros_like(tied) for number, tied in ties.items()}
