@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tordinal.reduction import UNLABELED, Ranks, ranks
 
-__all__ = ["check_class_ratio", "estimate_ratio", "resolve_ratio"]
+__all__ = ["check_class_ratio", "estimate_ratio", "ratio_of_counts", "resolve_ratio"]
 
 Array = NDArray[np.float64]
 
@@ -69,23 +69,59 @@ def resolve_ratio(
     ratio : ndarray of shape (n_classes,)
         The proportions; they sum to 1.
     """
-    if not isinstance(class_ratio, str):
-        return class_ratio
     unlabeled = rank == UNLABELED
     given = np.bincount(rank[~unlabeled], minlength=n_classes)
+
+    def predicted() -> NDArray[np.int64]:
+        assert supervised is not None
+        above = ranks(supervised.h[unlabeled], supervised.thresholds)
+        return np.bincount(above, minlength=n_classes)
+
+    return ratio_of_counts(class_ratio, given, predicted, posteriors)
+
+
+def ratio_of_counts(
+    class_ratio: str | Array,
+    given: NDArray[np.int64],
+    predicted: Callable[[], NDArray[np.int64]],
+    posteriors: Callable[[], Array] | None = None,
+) -> Array:
+    """Proportions of the classes among the unlabelled rows, from counts alone.
+
+    Parameters
+    ----------
+    class_ratio : str or ndarray of shape (n_classes,)
+        A name, or the proportions.
+    given : ndarray of shape (n_classes,)
+        Labelled rows by class.
+    predicted : callable
+        Counts unlabelled rows by the class that the supervised model gives them.
+    posteriors : callable or None
+        As in `resolve_ratio`.
+
+    Returns
+    -------
+    ratio : ndarray of shape (n_classes,)
+        The proportions; they sum to 1.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ratio_of_counts("blended", np.array([1, 3]), lambda: np.array([30, 10]))
+    array([0.5, 0.5])
+    """
+    if not isinstance(class_ratio, str):
+        return class_ratio
     labeled = given / given.sum()  # Algorithm 2, line 4
     if class_ratio == "labeled":
         return labeled
     if class_ratio == "uniform":
-        return np.full(n_classes, 1.0 / n_classes)
+        return np.full(len(given), 1.0 / len(given))
     if class_ratio == "estimated":
         assert posteriors is not None
         return estimate_ratio(posteriors(), labeled, int(given.sum()))
-    assert supervised is not None
-    predicted = np.bincount(
-        ranks(supervised.h[unlabeled], supervised.thresholds), minlength=n_classes
-    )
-    share = predicted / predicted.sum()
+    counts = predicted()
+    share = counts / counts.sum()
     return share if class_ratio == "predicted" else 0.5 * (labeled + share)
 
 

@@ -14,7 +14,7 @@ def search():
     X, y = ordinal_problem(90, 3)
     owner = TORCV(cv=3)
     owner.classes_ = np.arange(3)
-    return Search(owner, Recipe(), X, hide(y, 30), Progress(owner, 1))
+    return Search(owner, Recipe(), X, hide(y, 30), {None: None}, Progress(owner, 1))
 
 
 def score_of(search, model, transductive):

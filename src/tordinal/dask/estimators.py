@@ -1,10 +1,10 @@
 """TOR and RED-SVM for rows on a Dask cluster, with the manners of the local estimators."""
 
 import copy
-import itertools
 import uuid
 import warnings
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -15,21 +15,19 @@ from sklearn.utils.validation import check_is_fitted
 
 import tordinal.estimators as local
 from tordinal.calibration import identity_calibration
-from tordinal.class_ratios import check_class_ratio
+from tordinal.class_ratios import check_class_ratio, ratio_of_counts
 from tordinal.couplings import Reduction
 from tordinal.dask import pieces
-from tordinal.dask.parts import Parts, finished
+from tordinal.dask.data import BlockedData, is_dask
+from tordinal.dask.parts import Parts
 from tordinal.dask.transduction import Fit, Search, Trainer
-from tordinal.engines.rows import NEAR_ONE, power_of_four
 from tordinal.engines.threads import one_thread_each
 from tordinal.estimators import Calibrator
 from tordinal.kernels import Linear
-from tordinal.labels import encode_labels, label_array
 from tordinal.losses import Logistic, check_loss
 from tordinal.problem import Problem
 from tordinal.projection import Projection
 from tordinal.reduction import ranks
-from tordinal.solvers.choice import DENSE_FEATURES
 from tordinal.transduction import c2_schedule, class_counts, n_levels
 
 __all__ = ["REDSVM", "TOR"]
@@ -52,7 +50,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
     def _fit(self, X: Any, y: Any, sample_weight: Any, prepare_search: Any) -> None:
         client = _client(self.client)
         token = uuid.uuid4().hex[:12]
-        data = _Data(client, X, y, sample_weight, self.classes, token, self._transductive)
+        data = BlockedData(client, X, y, sample_weight, self.classes, token, self._transductive)
         self.classes_, self.n_features_in_ = data.classes, data.n_features
         K = len(self.classes_)
         parts: Parts | None = None
@@ -94,7 +92,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
                 "learns from unlabelled rows too, or drop those rows."
             )
 
-    def _keep(self, fit: Fit, data: "_Data", search: Search, parts: Parts) -> None:
+    def _keep(self, fit: Fit, data: "BlockedData", search: Search, parts: Parts) -> None:
         shift = 0.0 if data.centre is None else float(fit.w @ data.centre) / np.sqrt(data.scale)
         self.coef_ = fit.w / np.sqrt(data.scale)
         self.thresholds_, self.objective_ = fit.t + shift, fit.objective
@@ -124,7 +122,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
             The higher, the higher the rank; a Dask array for one.
         """
         check_is_fitted(self)
-        if _is_dask(X):
+        if is_dask(X):
             return X.map_blocks(_project, coef=self.coef_, drop_axis=1, dtype=np.float64)
         return self._local_shape(X)
 
@@ -151,7 +149,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
             Labels from `classes_`.
         """
         h = self.predict_projection(X)
-        if _is_dask(h):
+        if is_dask(h):
             return h.map_blocks(
                 _labels, thresholds=self.thresholds_, classes=self.classes_,
                 dtype=self.classes_.dtype,
@@ -396,21 +394,13 @@ class TOR(_Distributed):
                 self.callback("TOR", len(seen) - 1, levels)
 
         def counts(fit: Fit) -> Any:
-            labeled = given / given.sum()
-            if not isinstance(ratio, str):
-                return class_counts(ratio, free)
-            if ratio == "uniform":
-                return class_counts(np.full(K, 1.0 / K), free)
-            if ratio == "labeled":
-                return class_counts(labeled, free)
-            predicted = trainer.rows.sum(pieces.predicted_counts, fit.t)
-            share = predicted / predicted.sum()
-            return class_counts(share if ratio == "predicted" else 0.5 * (labeled + share), free)
+            predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.t)
+            return class_counts(ratio_of_counts(ratio, given, predicted), free)
 
         search = Search(trainer, K, self.C, self.swaps, told, _say)
         return search, schedule, counts if free else None
 
-    def _keep(self, fit: Fit, data: "_Data", search: Search, parts: Parts) -> None:
+    def _keep(self, fit: Fit, data: "BlockedData", search: Search, parts: Parts) -> None:
         import dask.array as da
         from dask.delayed import delayed
 
@@ -420,76 +410,6 @@ class TOR(_Distributed):
             for f, n in zip(parts.labels(self.classes_), data.sizes, strict=True)
         ]
         self.transduction_ = da.concatenate(blocks)
-
-
-class _Data:
-    """X, y and weights, block by block on the workers.
-
-    Attributes
-    ----------
-    prepared : list of Future
-        The blocks, as `pieces.Prepared`.
-    sizes : list of int
-        Rows of each.
-    """
-
-    def __init__(
-        self, client: Any, X: Any, y: Any, weight: Any, classes: Any, token: str,
-        transductive: bool,
-    ):  # fmt: skip
-        from dask.delayed import delayed
-
-        if not _is_dask(X) or X.ndim != 2:
-            raise ValueError(
-                f"X must be a Dask array of rows and features, got {type(X).__name__}; for data of "
-                "one machine use tordinal.TOR and tordinal.REDSVM"
-            )
-        if X.numblocks[1] > 1:
-            X = X.rechunk({1: -1})
-        blocks = X.to_delayed().ravel().tolist()
-        labels = _blocks(y, X, "y")
-        weights = [None] * len(blocks) if weight is None else _blocks(weight, X, "sample_weight")
-        self.n_features = self._features(client, X, blocks)
-        self.dense = not _is_sparse(X) or self.n_features <= DENSE_FEATURES
-        raw = client.compute(
-            [delayed(pieces.read_rows)(i, b, self.dense) for i, b in enumerate(blocks)]
-        )
-        finished(client, raw)
-        kept = client.compute([delayed(_plain)(b) for b in labels])
-        distinct = client.gather(client.map(pieces.distinct_labels, kept, pure=False))
-        self.classes = _classes([labels for labels, _ in distinct], y, classes, transductive)
-        moments = client.gather(client.map(pieces.moments, raw, pure=False))
-        self.sizes = [n for n, _, _ in moments]
-        for i, ((_, n), m) in enumerate(zip(distinct, self.sizes, strict=True)):
-            if n != m:
-                raise ValueError(
-                    f"X and y: block {i} has {m} rows and {n} labels; align the blocks"
-                )
-        total = max(sum(self.sizes), 1)
-        self.centre: Any = None
-        if self.dense:
-            self.centre = sum(s for _, s, _ in moments) / total
-            spread = sum(client.gather(client.map(pieces.squares, raw, centre=self.centre)))
-            self.scale = power_of_four(spread / total)
-        else:
-            self.scale = power_of_four(sum(s for _, _, s in moments) / total)
-            self.scale = 1.0 if 1.0 / NEAR_ONE <= self.scale <= NEAR_ONE else self.scale
-        sent = client.compute([delayed(_plain)(w) if w is not None else None for w in weights])
-        self.prepared = [
-            client.submit(
-                pieces.prepare, i, b, lab, w, self.classes, self.centre, self.scale, token,
-                pure=False,
-            )
-            for i, (b, lab, w) in enumerate(zip(raw, kept, sent, strict=True))
-        ]  # fmt: skip
-
-    @staticmethod
-    def _features(client: Any, X: Any, blocks: list[Any]) -> int:
-        from dask.delayed import delayed
-
-        if np.isfinite(X.shape[1]):
-            return int(X.shape[1])
-        return int(client.compute(delayed(pieces.features_of)(blocks[0])).result()[1])
 
 
 def _client(given: Any) -> Any:
@@ -504,58 +424,6 @@ def _client(given: Any) -> Any:
             "client: there is none in this process; make one first, for example with "
             "client = distributed.Client() for the cores of this machine"
         ) from None
-
-
-def _is_dask(X: Any) -> bool:
-    return hasattr(X, "to_delayed") and hasattr(X, "dask")
-
-
-def _is_sparse(X: Any) -> bool:
-    meta = X._meta
-    return hasattr(meta, "tocsr") or hasattr(meta, "tocoo")
-
-
-def _blocks(y: Any, X: Any, name: str) -> list[Any]:
-    """Labels or weights in the blocks of X."""
-    n = X.numblocks[0]
-    if _is_dask(y):
-        blocks = list(np.asarray(y.to_delayed(), dtype=object).ravel())
-        if len(blocks) != n:
-            raise ValueError(f"{name} has {len(blocks)} blocks and X has {n}: align their blocks")
-        return blocks
-    sizes = X.chunks[0]
-    if not np.isfinite(sizes).all():
-        raise ValueError(
-            f"{name} must be a Dask array or Series where X has blocks of unknown size"
-        )
-    values = y if hasattr(y, "__len__") and hasattr(y, "dtype") else label_array(y)
-    if len(values) != sum(sizes):
-        raise ValueError(f"{name} has {len(values)} entries for {sum(sizes)} rows of X")
-    ends = np.cumsum((0, *sizes))
-    cut = getattr(values, "iloc", values)
-    return [cut[a:b] for a, b in itertools.pairwise(ends)]
-
-
-def _plain(block: Any) -> Any:
-    return block
-
-
-def _classes(distinct: list[Any], y: Any, classes: Any, transductive: bool) -> NDArray[Any]:
-    """All labels in their order."""
-    dtype = getattr(getattr(y, "_meta", y), "dtype", None)
-    if classes is None and getattr(dtype, "ordered", False):
-        used = {label for labels in distinct for label in labels.tolist()}
-        classes = [c for c in dtype.categories if c in used]  # type: ignore[union-attr]
-    kinds = {labels.dtype.kind for labels in distinct if len(labels)}
-    if len(kinds) == 1 and "O" not in kinds:
-        values = np.concatenate([labels for labels in distinct if len(labels)])
-    else:
-        merged = dict.fromkeys(v for labels in distinct for v in labels.tolist())
-        values = np.empty(len(merged), dtype=object)
-        values[:] = list(merged)
-    if len(values) == 0:
-        raise ValueError("y: no row is labelled. Label at least one row of two classes.")
-    return encode_labels(values, classes, transductive=transductive)[0]
 
 
 def _project(X: Any, coef: Array) -> Array:

@@ -240,7 +240,7 @@ class TORCV(KernelClassifier):
             check_loss(candidate.loss)
             REDSVM(**candidate.params)._validate_params()
         with Progress(self, n_levels=3) as progress:
-            search = Search(self, self._base_recipe(), X, rank, progress)
+            search = Search(self, self._base_recipe(), X, rank, views, progress)
             trials = search.supervised(supervised)
             progress.problem("supervised candidates")
             if self.transduce and bool((rank == UNLABELED).any()):

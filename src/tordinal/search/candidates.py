@@ -11,9 +11,10 @@ from tordinal.class_ratios import check_class_ratio
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 
-__all__ = ["Candidate", "Kind", "is_ratio", "options", "read_views"]
+__all__ = ["Candidate", "Kind", "Views", "is_ratio", "options", "read_views"]
 
 Kind = tuple[int, int, str | None]
+Views = dict[str | None, NDArray[np.int64] | None]
 
 
 @dataclass(frozen=True)
@@ -67,9 +68,7 @@ def is_ratio(value: Any) -> bool:
     return not isinstance(value, str) and all(isinstance(v, numbers) for v in value)
 
 
-def read_views(
-    views: Mapping[str, Any] | None, n_features: int, kernels: list[Any]
-) -> dict[str | None, NDArray[np.int64] | None]:
+def read_views(views: Mapping[str, Any] | None, n_features: int, kernels: list[Any]) -> Views:
     """The columns of each view; of the only one, without a name, all.
 
     Examples
@@ -83,7 +82,7 @@ def read_views(
         raise ValueError(f"views={views!r} must be a mapping from names to columns, not empty")
     if "precomputed" in kernels:
         raise ValueError("views are columns of X, and kernel='precomputed' has none: leave one out")
-    columns: dict[str | None, NDArray[np.int64] | None] = {}
+    columns: Views = {}
     for name, given in views.items():
         try:
             chosen = np.arange(n_features)[given]

@@ -21,7 +21,7 @@ from tordinal.model_selection import deal_folds, take
 from tordinal.parallel import in_order
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks
-from tordinal.search.candidates import Candidate, Kind, options, read_views
+from tordinal.search.candidates import Candidate, Kind, Views, options
 from tordinal.search.committee import diverse
 from tordinal.search.trials import HeldOut, Trial, score
 from tordinal.solvers import Solution, solver_for
@@ -59,11 +59,15 @@ class Search:
         All rows.
     rank : ndarray of shape (n_rows,)
         Their ranks.
+    views : dict of str to ndarray
+        Columns of each view.
     progress : Progress
         Whom to tell.
     """
 
-    def __init__(self, owner: Any, base: Recipe, X: Matrix, rank: Ranks, progress: Progress):
+    def __init__(
+        self, owner: Any, base: Recipe, X: Matrix, rank: Ranks, views: Views, progress: Progress
+    ):
         self.owner, self.base, self.X, self.rank = owner, base, X, rank
         self.progress = progress
         self.n_classes = len(owner.classes_)
@@ -80,7 +84,7 @@ class Search:
         if len(unlabeled) > owner.cv_unlabeled:
             unlabeled = np.sort(rng.choice(unlabeled, owner.cv_unlabeled, replace=False))
         self.rows = np.concatenate([self.labeled, unlabeled])  # labelled rows first
-        self.views = read_views(owner.views, X.shape[1], options(owner.kernel))
+        self.views = views
         self._seen: dict[str | None, Matrix] = {}
         # Errors are counted row by row, so that the rows of a fold can be left out; a scorer of
         # scikit-learn sees a fold as a whole.
