@@ -13,7 +13,7 @@ def start(n_workers, **options):
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,
-        dashboard_address=None,
+        dashboard_address=":0",
         silence_logs=50,
         **options,
     )

@@ -2,8 +2,9 @@
 
 import itertools
 import re
-from collections.abc import Callable, Iterable
-from typing import Any
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -25,6 +26,8 @@ SMILEYS = r"[:;=][-^']?[)(DP/|]|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff
 LONGEST_RUN = 3  # characters of such scripts that are taken together
 LONGEST = 20_000  # characters of a text that its axes are made from
 MOST_TERMS = 50_000  # phrases or runs of letters that axes are made of
+MOST_WORDS = 100_000  # words of texts that lie in many places
+MANY_TEXTS = 1000  # from which a word of a single text says nothing
 
 
 class _Saved(TfidfVectorizer):
@@ -131,6 +134,64 @@ class ReviewVectorizer(_Saved):
     def get_stop_words(self) -> None:
         """None: the tokenizer has taken them out before stemming."""
         return None
+
+    def count(self, texts: Iterable[str]) -> Counter[str]:
+        """In how many texts each stem is, as `learn_from_counts` takes it.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Some of the texts.
+
+        Returns
+        -------
+        counts : Counter
+            Numbers of texts; those of several parts may be added up.
+        """
+        cut = self.build_analyzer()
+        return Counter(stem for text in texts for stem in set(cut(text)))
+
+    def learn_from_counts(self, counts: Mapping[str, int], n_texts: int) -> Self:
+        """Fit to texts that lie in several places, from how many of them hold each stem.
+
+        The result is that of `fit` on all texts, but that `max_features` keeps the stems that are
+        in most texts.
+
+        Parameters
+        ----------
+        counts : mapping of str to int
+            Numbers of texts, from `count`.
+        n_texts : int
+            How many texts there are.
+
+        Returns
+        -------
+        self : ReviewVectorizer
+            The fitted vectorizer.
+
+        Examples
+        --------
+        >>> texts = ["A gripping story", "Loving the stories", "The cover was torn"]
+        >>> one = ReviewVectorizer()
+        >>> counts = one.count(texts[:1]) + one.count(texts[1:])
+        >>> one = one.learn_from_counts(counts, len(texts))
+        >>> other = ReviewVectorizer().fit(texts)
+        >>> one.vocabulary_ == other.vocabulary_, bool((one.idf_ == other.idf_).all())
+        (True, True)
+        """
+        least, most = (
+            bound * n_texts if isinstance(bound, float) else bound
+            for bound in (self.min_df, self.max_df)
+        )
+        terms = [term for term, n in counts.items() if least <= n <= most]
+        if self.max_features is not None and len(terms) > self.max_features:
+            terms = sorted(terms, key=lambda term: (-counts[term], term))[: self.max_features]
+        if not terms:
+            raise ValueError("no terms remain: the texts hold nothing but stop words")
+        self.vocabulary_ = {term: place for place, term in enumerate(sorted(terms))}
+        df = np.array([counts[term] for term in self.vocabulary_], dtype=self.dtype)
+        self.idf_ = np.log((1.0 + n_texts) / (1.0 + df)) + 1.0
+        return self
 
     def surface_forms(self, texts: Iterable[str]) -> dict[str, str]:
         """For each stem the word that it most often stands for in some texts, to show to people.
@@ -428,6 +489,31 @@ class TextViews(TransformerMixin, BaseEstimator):
         texts = list(texts)
         parts = [part.transform(texts) for part in self._parts()] + self._meant(texts)
         return sp.hstack(parts, format="csr")
+
+    def use_words(self, counts: Mapping[str, int], n_texts: int) -> Self:
+        """Take words and their weights from more texts than the axes were learned from.
+
+        Parameters
+        ----------
+        counts : mapping of str to int
+            In how many texts each stem is: sums of ``words_.count``.
+        n_texts : int
+            How many texts there are.
+
+        Returns
+        -------
+        self : TextViews
+            The same views with other words.
+        """
+        check_is_fitted(self)
+        words = clone(self.words_).set_params(
+            min_df=2 if n_texts >= MANY_TEXTS else 1, max_features=MOST_WORDS
+        )
+        self.words_ = words.learn_from_counts(counts, n_texts)
+        axes = [self.phrases_.n_axes_, self.letters_.n_axes_]
+        meant = [self.n_meaning_] if self.meaning is not None else []
+        self.views_ = _combinations([len(self.words_.vocabulary_), *axes, *meant])
+        return self
 
     def _meant(self, texts: list[str]) -> list[NDArray[np.float64]]:
         """What the texts mean, where something knows it."""

@@ -180,7 +180,7 @@ def bad_inputs(folder):
         "line 3 has 3 cells": [folder / "ragged.csv", *target, "-o", out],
         "holds binary data": [folder / "binary.csv", *target, "-o", out],
         "line 2 is not UTF-8": [folder / "latin.csv", *target, "-o", out],
-        "is a directory": [folder, *target, "-o", out],
+        "name a folder": [folder, *target, "-o", out],
         "no such file": [folder / "absent.csv", *target, "-o", out],
         "there is no folder": [ok, *target, "-o", folder / "no" / "out.csv"],
         "--report": [ok, *target, "-o", out, "--report", folder],

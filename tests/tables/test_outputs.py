@@ -2,7 +2,7 @@ import os
 
 import pytest
 
-from tordinal.tables.outputs import Outputs
+from tordinal.tables.outputs import OutputFolder, Outputs
 from tordinal.tables.values import TableError
 
 
@@ -57,3 +57,22 @@ def test_a_folder_or_file_without_permission_is_refused(tmp_path, monkeypatch):
         with pytest.raises(TableError, match=r"--out .* permission denied"):
             Outputs({}, {"--out": str(tmp_path / name)})
     assert (tmp_path / "out.csv").read_text() == "before"
+
+
+def test_a_folder_appears_whole_or_not_at_all(tmp_path):
+    out = tmp_path / "rated"
+    with OutputFolder("--out", str(out)) as folder:
+        (folder.part / "a").write_text("half")  # and no commit
+        assert not out.exists()
+    assert os.listdir(tmp_path) == []
+    with OutputFolder("--out", str(out)) as folder:
+        (folder.part / "a").write_text("whole")
+        folder.commit()
+    assert (out / "a").read_text() == "whole"
+    assert os.listdir(tmp_path) == ["rated"]
+    with pytest.raises(TableError, match="is not empty"):
+        OutputFolder("--out", str(out))
+    with pytest.raises(TableError, match="is a file"):
+        OutputFolder("--out", str(out / "a"))
+    with pytest.raises(TableError, match="there is no folder"):
+        OutputFolder("--out", str(tmp_path / "no" / "rated"))

@@ -1,6 +1,7 @@
 """``--scheduler``: fits of a command on the workers of a Dask cluster."""
 
 import contextlib
+import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -30,7 +31,11 @@ def on_cluster(scheduler: str | None) -> Iterator[Callable[[], Any]]:
     with contextlib.ExitStack() as stack:
         try:
             where = (
-                stack.enter_context(LocalCluster(threads_per_worker=1, dashboard_address=None))
+                stack.enter_context(
+                    LocalCluster(
+                        threads_per_worker=1, dashboard_address=":0", silence_logs=logging.ERROR
+                    )
+                )
                 if scheduler == "local"
                 else scheduler
             )

@@ -8,7 +8,6 @@ from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
-import numpy as np
 from rich.console import Console
 from rich.text import Text
 
@@ -16,8 +15,9 @@ from tordinal.cli.session import Teller, console_for, finishing, grid, in_option
 from tordinal.kernels import KERNELS
 from tordinal.losses import LOSSES
 from tordinal.report.page import render_report
+from tordinal.tables.answers import Answers, decimal_of, is_earlier
 from tordinal.tables.columns import TableEncoder, find_columns
-from tordinal.tables.files import Table, format_of, read_table, write_table
+from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.filled import fill_in, to_fill_in
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
@@ -27,7 +27,7 @@ from tordinal.tables.target import read_target
 from tordinal.tables.totals import total_rows
 from tordinal.tables.values import TableError, visible
 
-__all__ = ["Answers", "Job", "run_label"]
+__all__ = ["Job", "check_job", "listed", "names_in", "run_label", "say_how_long", "summarise"]
 
 QUICK_ROWS, SECONDS, SECONDS_A_ROW = 200, 5.0, 0.0025  # of a search, on a machine of two cores
 
@@ -80,7 +80,7 @@ def run_label(
         What was found.
     """
     started = time.perf_counter()
-    _check(job, settings)
+    check_job(job, settings)
     console = console_for(job.out, quiet)
     wanted = {"--out": job.out, "--report": job.report, "--model": job.model}
     wanted["--next"] = None if job.next is None else job.next[1]
@@ -91,7 +91,7 @@ def run_label(
         table = read_table(job.file, job.encoding, job.sheet)
         notes = list(table.notes)
         find_columns([job.target], table.names, "target")
-        earlier = [name for name in table.names if _is_earlier(name, job.target)]
+        earlier = [name for name in table.names if is_earlier(name, job.target)]
         table = table.without(earlier) if earlier else table
         if earlier:
             notes.append(f"earlier answers are replaced: {', '.join(earlier)}")
@@ -101,13 +101,13 @@ def run_label(
         kept = [i for i in range(len(table)) if i not in totals]
         part = table.part(kept) if totals else table
         if totals:
-            listed = ", ".join(str(table.number(i)) for i in totals)
-            notes.append(f"row {listed} looks like a total, and is left out")
-        marks = _names(job.missing) or []
-        order = _names(job.order) or table.order(job.target)
+            numbers = ", ".join(str(table.number(i)) for i in totals)
+            notes.append(f"row {numbers} looks like a total, and is left out")
+        marks = names_in(job.missing) or []
+        order = names_in(job.order) or table.order(job.target)
         target = read_target(job.target, part[job.target], order, marks)
         encoder = TableEncoder(
-            job.text, _listed(job.columns, table.names), _listed(job.drop, table.names) or (),
+            job.text, listed(job.columns, table.names), listed(job.drop, table.names) or (),
             marks, table.decimal,
         )  # fmt: skip
         for option, names in (
@@ -120,7 +120,7 @@ def run_label(
                     f"`{option}` {job.target}: that is the target, which is never learned from"
                 )
             find_columns(names, table.names, option)
-        _say_how_long(console, settings, len(part))
+        say_how_long(console, settings, len(part))
         rating = rate(part.features(job.target), target, encoder, settings, teller, parallel)
         rating.notes = [in_options(note) for note in [*notes, *rating.notes]]
         teller("writing", 0, 1)
@@ -145,11 +145,11 @@ def run_label(
         teller("writing", 1, 1)
         finishing()
         outputs.commit()
-    _summarise(console, job, rating, answers, time.perf_counter() - started)
+    summarise(console, job, rating, answers.unsure, time.perf_counter() - started)
     return rating
 
 
-def _check(job: Job, settings: Settings) -> None:
+def check_job(job: Job, settings: Settings) -> None:
     """Refuse what can be refused before anything is read."""
     if settings.C is not None and not 0 < settings.C < float("inf"):
         raise TableError(f"--C {settings.C:g} must be a positive number")
@@ -178,15 +178,7 @@ def _check(job: Job, settings: Settings) -> None:
             format_of(path)
 
 
-def _is_earlier(name: str, target: str) -> bool:
-    """Whether a column is an answer of an earlier run."""
-    if not name.startswith(f"{target}_"):
-        return False
-    rest = name.removeprefix(f"{target}_")
-    return rest in ("predicted", "confidence", "source") or rest.startswith("probability_")
-
-
-def _say_how_long(console: Console, settings: Settings, n_rows: int) -> None:
+def say_how_long(console: Console, settings: Settings, n_rows: int) -> None:
     """Say about how long a search takes, where that is long enough to wonder."""
     if settings.method == "auto" and not settings.quick and n_rows > QUICK_ROWS:
         seconds = SECONDS + SECONDS_A_ROW * n_rows
@@ -197,98 +189,7 @@ def _say_how_long(console: Console, settings: Settings, n_rows: int) -> None:
         )
 
 
-def decimal_of(table: Table, encoder: TableEncoder) -> str:
-    """The decimal separator of most columns of numbers, or that of the kind of file."""
-    styles = [c["style"]["decimal"] for c in encoder.plan_ if c["role"] == "number"]
-    if not styles or not table.records:
-        return table.decimal
-    return max(set(styles), key=styles.count)
-
-
-@dataclass(frozen=True)
-class Answers:
-    """What is said of each row that was to be rated.
-
-    Attributes
-    ----------
-    labels : list
-        Ratings; None where there is none, because the confidence is too small.
-    confidence : ndarray of shape (n_rows,)
-        Probability of each rating.
-    sources : list of str
-        "given", "predicted" or "unsure".
-    probability : ndarray of shape (n_rows, n_classes)
-        Probabilities of all ratings.
-    classes : list
-        The ratings.
-    """
-
-    labels: list[Any]
-    confidence: Any
-    sources: list[str]
-    probability: Any
-    classes: list[Any]
-
-    @classmethod
-    def of(cls, rating: Rating, abstain: float | None) -> "Answers":
-        """The answers of a rating; rows below the confidence `abstain` stay unrated."""
-        probability = np.where(
-            rating.given[:, None], np.eye(len(rating.target.classes))[rating.rank],
-            rating.probability,
-        )  # fmt: skip
-        return cls.made(
-            rating.labels, rating.confidence, rating.given, probability, rating.target.classes,
-            abstain,
-        )  # fmt: skip
-
-    @classmethod
-    def made(
-        cls, labels: list[Any], confidence: Any, given: Any, probability: Any, classes: list[Any],
-        abstain: float | None,
-    ) -> "Answers":  # fmt: skip
-        """The same from its parts."""
-        unsure = ~given & (confidence < (0.0 if abstain is None else abstain))
-        sources = ["given" if g else "unsure" if u else "predicted" for g, u in zip(
-            given, unsure, strict=True)]  # fmt: skip
-        kept = [None if u else label for label, u in zip(labels, unsure, strict=True)]
-        return cls(kept, confidence, sources, probability, classes)
-
-    @property
-    def unsure(self) -> int:
-        """Rows that stay unrated."""
-        return self.sources.count("unsure")
-
-    def columns(
-        self, target: str, probabilities: bool, rows: list[int], n_rows: int
-    ) -> dict[str, list[Any]]:
-        """The columns that are added; rows that were left out have empty cells."""
-        said: dict[str, list[Any]] = {
-            f"{target}_predicted": self.labels,
-            f"{target}_confidence": [round(float(c), 4) for c in self.confidence],
-            f"{target}_source": self.sources,
-        }
-        if probabilities:
-            for k, name in enumerate(self.classes):
-                said[f"{target}_probability_{name}"] = [
-                    round(float(p), 4) for p in self.probability[:, k]
-                ]
-        if len(rows) == n_rows:
-            return said
-        whole = {name: [None] * n_rows for name in said}
-        for name, values in said.items():
-            for i, value in zip(rows, values, strict=True):
-                whole[name][i] = value
-        return whole
-
-    def some(self, rows: list[int], target: str) -> dict[str, list[Any]]:
-        """Rating and confidence of some rows."""
-        return {
-            f"{target}_predicted": [self.labels[i] for i in rows],
-            f"{target}_confidence": [round(float(self.confidence[i]), 4) for i in rows],
-        }
-
-
-def _names(order: str | None) -> list[str] | None:
+def names_in(order: str | None) -> list[str] | None:
     """A list of ratings from one option; quotes protect commas."""
     return (
         None
@@ -297,7 +198,7 @@ def _names(order: str | None) -> list[str] | None:
     )
 
 
-def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
+def listed(options: list[str] | None, known: list[str]) -> list[str] | None:
     """Column names from options that may hold several, separated by commas.
 
     Spaces around a name are kept where the table's own name has them.
@@ -306,14 +207,12 @@ def _listed(options: list[str] | None, known: list[str]) -> list[str] | None:
         return None
     padded = {name.strip(): name for name in known}
     asked = [
-        n for option in options for n in ([option] if option in known else _names(option) or [])
+        n for option in options for n in ([option] if option in known else names_in(option) or [])
     ]
     return [name if name in known else padded.get(name, name) for name in asked]
 
 
-def _summarise(
-    console: Console, job: Job, rating: Rating, answers: Answers, seconds: float
-) -> None:
+def summarise(console: Console, job: Job, rating: Rating, unsure: int, seconds: float) -> None:
     """Say what the answer is worth, what was done, and where the result lies."""
     useful = rating.worth.judgement == "useful"
     console.print(Text(visible(str(rating.worth)), style="bold" if useful else "bold yellow"))
@@ -326,34 +225,30 @@ def _summarise(
         )
         columns.add_row(Text(visible(c["name"]) or "(no name)"), c["role"], c["why"], missing)
     console.print(columns)
+    totals = rating.totals
     counts = grid("rating", "given", "predicted")
     for k, name in enumerate(rating.target.classes):
-        counts.add_row(
-            Text(visible(str(name))),
-            f"{int(np.sum(rating.rank[rating.given] == k)):,}",
-            f"{int(np.sum(rating.rank[~rating.given] == k)):,}",
-        )
+        counts.add_row(Text(visible(str(name))), f"{totals.given[k]:,}", f"{totals.predicted[k]:,}")
     console.print(counts)
     for note in rating.notes:
         console.print(Text(f"Note: {visible(note)}."))
     console.print(Text(rating.verdict))
     if rating.curve is not None:
         console.print(Text(str(rating.curve)))
-    predicted = answers.sources.count("predicted")
-    sure = rating.confidence[~rating.given]
-    if len(sure):
+    found = int(totals.predicted.sum())
+    if found:
         console.print(
-            f"Of {len(sure):,} rows without a rating {int(np.sum(sure >= 0.8)):,} have a "
-            f"confidence of 80 % or more, {int(np.sum(sure >= 0.9)):,} of 90 % or more.",
+            f"Of {found:,} rows without a rating {totals.sure[80]:,} have a confidence of 80 % or "
+            f"more, {totals.sure[90]:,} of 90 % or more.",
             highlight=False,
         )
     if job.abstain is not None:
         console.print(
-            f"{answers.unsure:,} rows below a confidence of {job.abstain:g} stay unrated.",
+            f"{unsure:,} rows below a confidence of {job.abstain:g} stay unrated.",
             highlight=False,
         )
     console.print(
-        f"Rated {predicted:,} of {len(rating.rank):,} rows in {seconds:.1f} s:", highlight=False
+        f"Rated {found - unsure:,} of {totals.rows:,} rows in {seconds:.1f} s:", highlight=False
     )
     files = {"table": job.out, "report": job.report, "model": job.model}
     files["next"] = None if job.next is None else job.next[1]

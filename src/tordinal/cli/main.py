@@ -190,6 +190,9 @@ def label(
     OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted,
     COLUMN_confidence (from 0 to 1) and COLUMN_source (given, predicted, or unsure with --abstain).
 
+    A folder or a quoted pattern names many tables, which need not fit this machine: they are rated
+    on a Dask cluster, and OUT is a folder of as many Parquet files.
+
     Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text
     turned into words; identifiers and constants are left out. What was done with each is shown.
 
@@ -198,6 +201,8 @@ def label(
     tordinal label reviews.csv --text review --target stars -o rated.csv --report report.html
 
     tordinal label survey.xlsx --target grade -o rated.xlsx --next 20 to-rate.xlsx
+
+    tordinal label 'reviews/*.parquet' --target stars -o rated/ --scheduler tcp://host:8786
 
     tordinal label people.parquet --target grade --order "poor,fair,good" --drop name -o out.parquet
 
@@ -208,7 +213,8 @@ def label(
     with refusing():
         from tordinal.tables.files import format_of
 
-        for path in (file, out, *((filled,) if filled is not None else ())):
+        many = _names_many(file)
+        for path in (*(() if many else (file, out)), *((filled,) if filled is not None else ())):
             if path != "-" and not os.path.isdir(path):
                 format_of(path)  # what cannot be read is refused at once, before heavy imports
         from tordinal.cli.cluster import on_cluster
@@ -228,8 +234,22 @@ def label(
             file, target, out, text or [], columns, drop or [], order, report, model, encoding,
             missing, sheet, filled, next_rows, probabilities, abstain,
         )  # fmt: skip
-        with on_cluster(scheduler) as parallel:
-            run_label(job, settings, quiet=quiet, parallel=parallel)
+        if many:
+            from tordinal.cli.many import check_label, run_label_many
+
+            check_label(job, settings)
+        with on_cluster(scheduler or ("local" if many else None)) as parallel:
+            if many:
+                run_label_many(job, settings, quiet=quiet, parallel=parallel)
+            else:
+                run_label(job, settings, quiet=quiet, parallel=parallel)
+
+
+def _names_many(file: str) -> bool:
+    """Whether a name stands for many files: a folder, or a pattern."""
+    return os.path.isdir(file) or (
+        file != "-" and any(c in file for c in "*?[") and not os.path.exists(file)
+    )
 
 
 @app.command()
@@ -256,23 +276,43 @@ def predict(
         ),
     ] = None,
     sheet: Sheet = None,
+    scheduler: Scheduler = None,
     encoding: Encoding = None,
     quiet: Quiet = False,
 ) -> None:
     """Rate new rows with a saved model.
 
     FILE needs the columns that the model learned from. Every row is predicted; where FILE has
-    ratings already, the errors are shown.
+    ratings already, the errors are shown. A folder or a quoted pattern ('new/*.parquet') names many
+    tables, which are rated on a Dask cluster into a folder of as many Parquet files.
     """
     from tordinal.cli.session import refusing
 
     with refusing():
-        from tordinal.cli.predict import run_predict
+        if not _names_many(file):
+            from tordinal.cli.predict import run_predict
 
-        run_predict(
-            model, file, out, encoding, sheet, probabilities=probabilities, abstain=abstain,
-            quiet=quiet,
-        )  # fmt: skip
+            if scheduler is not None:
+                raise ValueError(
+                    f"--scheduler {scheduler}: a single table is rated here; name a folder or a "
+                    "pattern of files to rate them on a cluster"
+                )
+            run_predict(
+                model, file, out, encoding, sheet, probabilities=probabilities, abstain=abstain,
+                quiet=quiet,
+            )  # fmt: skip
+            return
+        if sheet is not None:
+            raise ValueError(f"--sheet goes with a single table, and {file} names many")
+        from tordinal.cli.cluster import on_cluster
+        from tordinal.cli.many import check_names, run_predict_many
+
+        check_names(file, out)
+        with on_cluster(scheduler or "local"):
+            run_predict_many(
+                model, file, out, encoding, probabilities=probabilities, abstain=abstain,
+                quiet=quiet,
+            )  # fmt: skip
 
 
 @app.command()

@@ -1,22 +1,22 @@
 """``tordinal predict`` and ``tordinal inspect``: what can be done with a saved model."""
 
 import time
-from typing import Any
+from collections.abc import Sequence
 
 import numpy as np
+from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from tordinal.cli.label import Answers, decimal_of
 from tordinal.cli.session import Teller, console_for, finishing, grid
-from tordinal.metrics import mean_absolute_error, mean_zero_one_error
-from tordinal.tables.files import Table, format_of, read_table, write_table
+from tordinal.tables.answers import Answers, decimal_of
+from tordinal.tables.compared import Compared, compare
+from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import load_model
 from tordinal.tables.outputs import Outputs
-from tordinal.tables.rating import TableModel
-from tordinal.tables.values import TableError, is_missing, number, visible
+from tordinal.tables.values import TableError, visible
 
-__all__ = ["run_inspect", "run_predict"]
+__all__ = ["run_inspect", "run_predict", "summarise_predictions"]
 
 
 def run_predict(
@@ -71,50 +71,38 @@ def run_predict(
         outputs.write(out, lambda file: write_table(table, added, file, out, decimal))
         finishing()
         outputs.commit()
-    if model.target in table.names:
-        console.print(_compared(model, table, labels), highlight=False)
-    for note in table.notes:
+    compared = compare(model, table, labels) if model.target in table.names else None
+    summarise_predictions(
+        console, model.target, compared, len(table),
+        None if abstain is None else (answers.unsure, abstain), out,
+        time.perf_counter() - started, table.notes,
+    )  # fmt: skip
+
+
+def summarise_predictions(
+    console: Console,
+    target: str,
+    compared: Compared | None,
+    rows: int,
+    unsure: tuple[int, float] | None,
+    out: str,
+    seconds: float,
+    notes: Sequence[str] = (),
+) -> None:
+    """Say how well rated rows were met, what was done, and where the result lies."""
+    if compared is not None:
+        console.print(compared.about(visible(target)), highlight=False, markup=False)
+    for note in notes:
         console.print(Text(f"Note: {visible(note)}."))
-    if abstain is not None:
+    if unsure is not None:
         console.print(
-            f"{answers.unsure:,} rows below a confidence of {abstain:g} stay unrated.",
+            f"{unsure[0]:,} rows below a confidence of {unsure[1]:g} stay unrated.",
             highlight=False,
         )
-    console.print(
-        f"Rated {len(table):,} rows in {time.perf_counter() - started:.1f} s:", highlight=False
-    )
+    console.print(f"Rated {rows:,} rows in {seconds:.1f} s:", highlight=False)
     console.print(
         Text(f"  table   {visible(out) if out != '-' else 'standard output'}"), soft_wrap=True
     )
-
-
-def _compared(model: TableModel, table: Table, labels: list[Any]) -> str:
-    """Errors where the table has ratings; rows that the model learned from tell nothing."""
-    cells = [c.strip() if isinstance(c, str) else c for c in table[model.target]]
-    ranks = {_spelled(c): k for k, c in enumerate(model.classes)}
-    rated = [i for i, c in enumerate(cells) if not is_missing(c) and _spelled(c) in ranks]
-    learned = model.known(table.features(model.target))
-    new = [i for i in rated if not learned[i]]
-    lines = []
-    if len(new) < len(rated):
-        lines.append(
-            f"The model learned from {len(rated) - len(new):,} of the {len(rated):,} rated rows: "
-            "how well it rates those says nothing, and they are not counted."
-        )
-    if new:
-        truth = [ranks[_spelled(cells[i])] for i in new]
-        predicted = [ranks[_spelled(labels[i])] for i in new]
-        lines.append(
-            f"On {len(new):,} rated rows that are new to it: "
-            f"{100 * mean_zero_one_error(truth, predicted):.0f} % wrong, "
-            f"{mean_absolute_error(truth, predicted):.2f} steps off on average."
-        )
-    return "\n".join(lines) or f"No row of {visible(model.target)} has a rating to compare with."
-
-
-def _spelled(value: Any) -> Any:
-    """A rating as a number where it is one, so that 4, "4" and "4.0" are the same."""
-    return value if (parsed := number(value)) is None else parsed
 
 
 def run_inspect(path: str) -> None:

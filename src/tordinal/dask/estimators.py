@@ -4,6 +4,7 @@ import copy
 import uuid
 import warnings
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -156,30 +157,52 @@ class _Distributed(ClassifierMixin, BaseEstimator):
             )  # fmt: skip
         return _labels(h, self.thresholds_, self.classes_)
 
-    def to_local(self) -> Any:
+    def to_local(
+        self, like: Any = None, X: Any = None, *, columns: Any = None, n_features: int | None = None
+    ) -> Any:
         """Make the plain estimator of one machine, which can be saved.
+
+        Parameters
+        ----------
+        like : tordinal.TOR or tordinal.REDSVM, default=None
+            A model with the same settings, fitted on this machine to some of the rows. Its
+            probabilities are taken over, in the units of this model's projection.
+        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
+            Rows to compare the units of both on.
+        columns : array-like of int, default=None
+            Where the features of this model are among those that the plain one is to take; the
+            others have no weight. None: they are all.
+        n_features : int, default=None
+            How many features the plain one takes, with `columns`.
 
         Returns
         -------
         model : tordinal.TOR or tordinal.REDSVM
-            Fitted, with the same predictions. Its probabilities are those of the logistic curve
-            with slope 1, as there are no rows to calibrate them on.
+            Fitted, with the same predictions. Without `like` its probabilities are those of the
+            logistic curve with slope 1, as there are no rows to calibrate them on.
         """
         check_is_fitted(self)
         kind: Any = local.TOR if self._transductive else local.REDSVM
         names = set(kind._get_param_names())
         given = {k: v for k, v in self.get_params(deep=False).items() if k in names}
         model = kind(kernel="linear", **{**given, "callback": None})
-        model.classes_, model.n_features_in_ = self.classes_, self.n_features_in_
+        coef = self.coef_.copy()
+        if columns is not None:
+            coef = np.zeros(n_features or int(np.max(columns)) + 1)
+            coef[columns] = self.coef_
+        model.classes_, model.n_features_in_ = self.classes_, len(coef)
         none = np.empty(0)
-        model._keep_projection(
-            Projection(Linear(), none.astype(np.int64), none, None, self.coef_.copy())
-        )
+        model._keep_projection(Projection(Linear(), none.astype(np.int64), none, None, coef))
         for name in ("thresholds_", "objective_", "history_", "n_iter_"):
             setattr(model, name, copy.deepcopy(getattr(self, name)))
-        model._calibrator = Calibrator.of(
-            identity_calibration(len(self.thresholds_)), isinstance(check_loss(self.loss), Logistic)
-        )
+        own = isinstance(check_loss(self.loss), Logistic)
+        calibration = identity_calibration(len(self.thresholds_))
+        if like is not None and not own:
+            calibration = like.compact()._calibrator.calibration()
+            mine, other = (np.std(m.predict_projection(X)) for m in (self, like))
+            factor = float(other / mine) if mine > 0 else 1.0
+            calibration = replace(calibration, slope=factor * calibration.slope)
+        model._calibrator = Calibrator.of(calibration, own)
         return model
 
 

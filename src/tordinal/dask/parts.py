@@ -18,7 +18,17 @@ from numpy.typing import NDArray
 from tordinal.dask.pieces import Piece, Prepared, StoredRows
 from tordinal.engines.threads import n_threads, one_thread_each
 
-__all__ = ["LostWorkerError", "NoSchedulerError", "Part", "PartRows", "Parts", "add_up", "finished"]
+__all__ = [
+    "LostWorkerError",
+    "NoSchedulerError",
+    "Part",
+    "PartRows",
+    "Parts",
+    "add_up",
+    "finished",
+    "lost",
+    "still_there",
+]
 
 Array = NDArray[np.float64]
 Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, with what
@@ -334,6 +344,33 @@ class PartRows:
         return self.parts.sum((self.which, work, args))
 
 
+def still_there(client: Any) -> None:
+    """Wait a while for a scheduler or workers that do not answer; an error if they have gone."""
+    if client.status != "running":
+        time.sleep(SILENCE)
+        if client.status != "running":
+            raise NoSchedulerError("the Dask scheduler does not answer any more")
+    if not client.nthreads():
+        time.sleep(PATIENCE)
+        if not client.nthreads():
+            raise RuntimeError("the Dask cluster has no worker left: start one and fit again")
+
+
+def lost(future: Any, what: str, remedy: str) -> Exception:
+    """Why there is no result: an error to raise."""
+    if future.status != "error":
+        return LostWorkerError(f"{what}: {future.status}")
+    error: Exception = future.exception()
+    if type(error).__name__ == "KilledWorker" or isinstance(error, MemoryError):
+        said = MemoryError(
+            f"{what} took more memory than a worker has: {remedy} or workers with a larger "
+            "memory_limit"
+        )
+        said.__cause__ = error
+        return said
+    return error
+
+
 def finished(client: Any, futures: list[Any]) -> None:
     """Wait until all are there; an error names the block, and what is lost is said to be."""
     from distributed import wait
@@ -342,29 +379,9 @@ def finished(client: Any, futures: list[Any]) -> None:
         try:
             wait(futures, timeout=PATIENCE)
         except TimeoutError:
-            if client.status != "running":
-                time.sleep(SILENCE)
-                if client.status != "running":
-                    raise NoSchedulerError("the Dask scheduler does not answer any more") from None
-            if not client.nthreads():
-                time.sleep(PATIENCE)
-                if not client.nthreads():
-                    raise RuntimeError(
-                        "the Dask cluster has no worker left: start one and fit again"
-                    ) from None
+            still_there(client)
             continue
         break
     for number, future in enumerate(futures):
-        if future.status == "finished":
-            continue
-        if future.status != "error":
-            raise LostWorkerError(f"block {number}: {future.status}")
-        error = future.exception()
-        if isinstance(error, LostWorkerError):
-            raise error
-        if type(error).__name__ == "KilledWorker" or isinstance(error, MemoryError):
-            raise MemoryError(
-                f"block {number} of X took more memory than a worker has: use smaller blocks "
-                "(X.rechunk) or workers with a larger memory_limit"
-            ) from error
-        raise error
+        if future.status != "finished":
+            raise lost(future, f"block {number} of X", "use smaller blocks (X.rechunk)")

@@ -42,15 +42,15 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         One self-contained page without scripts.
     """
     names = [visible(str(c)) for c in rating.target.classes]
-    n, given = len(names), rating.given
+    n, given, totals = len(names), rating.given, rating.totals
     leader, transducer = rating.leader, rating.transducer
     h = leader.predict_projection(rating.model.seen(rating.X))
     truth = rating.target.rank[rating.held_out]
     shown = [
         pictures.class_shares(
             names,
-            np.bincount(rating.rank[given], minlength=n),
-            np.bincount(rating.rank[~given], minlength=n),
+            totals.given,
+            totals.predicted,
         )
     ]
     if rating.worth.judgement != "unknown":
@@ -77,13 +77,13 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         source=visible(source),
         result=visible(result),
         target=visible(rating.target.name),
-        rows=len(given),
-        n_given=int(given.sum()),
-        n_found=int((~given).sum()),
+        rows=totals.rows,
+        n_given=int(totals.given.sum()),
+        n_found=int(totals.predicted.sum()),
         classes=names,
         card=rating.model.card,
         errors=_errors(rating),
-        sure={b: int(np.sum(rating.confidence[~given] >= b / 100)) for b in (80, 90)},
+        sure=totals.sure,
         curve="" if rating.curve is None else str(rating.curve),
         worth=visible(str(rating.worth)),
         figures=rating.worth,
@@ -91,7 +91,7 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         verdict=rating.verdict,
         notes=[visible(note) for note in rating.notes],
         pictures=shown,
-        moved=rating.moved,
+        moved=rating.moved if rating.whole is None else None,
         folded=FOLDED,
         transduced=transducer is not None,
         plan=[{**c, "name": visible(c["name"]) or "(no name)"} for c in rating.model.encoder.plan_],
@@ -208,9 +208,9 @@ def _row(
         value = table[column][i]
         text = "" if value is None else str(value)[: LONGEST + 1]
         cells.append(visible(text if len(text) <= LONGEST else text[:LONGEST] + "…"))
-    k = int(rating.rank[i])
+    k, number = int(rating.rank[i]), table.number(i)
     return {
-        "number": table.number(i),
+        "number": f"{number:,}" if isinstance(number, int) else visible(number),
         "cells": cells,
         "class": names[k],
         "k": k,

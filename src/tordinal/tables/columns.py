@@ -4,6 +4,7 @@ import difflib
 import itertools
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -20,7 +21,7 @@ from sklearn.utils.validation import check_is_fitted
 from tordinal.distances import Matrix
 from tordinal.tables.cells import Reading, is_mark, read_dates, read_day, read_number, read_numbers
 from tordinal.tables.values import TableError, is_missing
-from tordinal.text import TextVectorizer, TextViews, spaced_words
+from tordinal.text import MANY_TEXTS, TextVectorizer, TextViews, spaced_words
 
 __all__ = ["TableEncoder", "find_columns"]
 
@@ -258,6 +259,55 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             for name in names
         }
 
+    def count_words(self, table: Mapping[str, list[Any]]) -> dict[str, Counter[str]]:
+        """In how many rows each word is, by the column of texts.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+
+        Returns
+        -------
+        counts : dict of str to Counter
+            Numbers of rows; those of several tables may be added up.
+        """
+        check_is_fitted(self)
+        return {
+            column: part.words_.count(_text(cell) for cell in table[column])
+            for part, column in self._texts()
+        }
+
+    def use_words(self, counts: Mapping[str, Mapping[str, int]], n_rows: int) -> None:
+        """Take the words of texts from more rows than the encoder was fitted on.
+
+        Parameters
+        ----------
+        counts : mapping of str to mapping
+            Sums of `count_words`.
+        n_rows : int
+            How many rows there are.
+        """
+        if not counts:
+            return
+        start = 0
+        for part, column in self._texts():
+            part.use_words(counts[column], n_rows)
+        for name, place in self.encoder_.output_indices_.items():
+            own = self.encoder_.named_transformers_[name] if name.startswith("text ") else None
+            size = place.stop - place.start
+            size = size if own is None else len(own.get_feature_names_out())
+            self.encoder_.output_indices_[name] = slice(start, start + size)
+            start += size
+
+    def _texts(self) -> list[tuple[TextViews, str]]:
+        """The fitted views of texts, and their columns."""
+        return [
+            (part, column)
+            for name, part, column in self.encoder_.transformers_
+            if name.startswith("text ")
+        ]
+
     def say_how(self, text: str) -> None:
         """Put down how the texts were read, once that is known.
 
@@ -369,7 +419,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
 
     def _min_df(self, table: Mapping[str, list[Any]]) -> int:
         """A word of one text says nothing of others, but in a small table most are like that."""
-        return 2 if len(next(iter(table.values()))) >= 1000 else 1
+        return 2 if len(next(iter(table.values()))) >= MANY_TEXTS else 1
 
     def _frame(self, table: Mapping[str, list[Any]]) -> pd.DataFrame:
         """The used columns in the types that the transformers take."""

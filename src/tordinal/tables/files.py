@@ -67,7 +67,9 @@ def format_of(path: str, *, default: str | None = None) -> str:
 # Reading ------------------------------------------------------------------------------------------
 
 
-def read_table(path: str, encoding: str | None = None, sheet: str | None = None) -> Table:
+def read_table(
+    path: str, encoding: str | None = None, sheet: str | None = None, *, empty: bool = False
+) -> Table:
     """Read a table.
 
     Parameters
@@ -79,6 +81,8 @@ def read_table(path: str, encoding: str | None = None, sheet: str | None = None)
         Encoding of a text format. None: UTF-8, or UTF-16 where the file says so.
     sheet : str or None
         Sheet of a workbook. None: the first.
+    empty : bool
+        Whether a table without rows is taken.
 
     Returns
     -------
@@ -115,7 +119,7 @@ def read_table(path: str, encoding: str | None = None, sheet: str | None = None)
         table = read_parquet(path, data)
     else:
         table = _read_text(path, data, kind, encoding)
-    if len(table) == 0:
+    if len(table) == 0 and not empty:
         raise TableError(f"{path} has no rows")
     return table
 

@@ -4,15 +4,17 @@ import contextlib
 import errno
 import io
 import os
+import shutil
 import sys
 import tempfile
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
 from tordinal.tables.values import TableError
 
-__all__ = ["Outputs"]
+__all__ = ["OutputFolder", "Outputs"]
 
 LONGEST_NAME = 255  # bytes of a file name that file systems take
 
@@ -110,6 +112,64 @@ class Outputs:
         for part, _where in self._ready:
             with contextlib.suppress(OSError):
                 part.unlink()
+
+
+class OutputFolder:
+    """A folder that appears with all its files or not at all.
+
+    Files are written to a folder beside it, which `commit` gives its name. Leaving the context
+    without it removes that folder.
+
+    Parameters
+    ----------
+    name, path : str
+        What the folder is, and where; it must not exist, or be empty.
+
+    Attributes
+    ----------
+    part : Path
+        Where files are to be written.
+
+    Raises
+    ------
+    TableError
+        If there is something already, or it cannot be written.
+    """
+
+    def __init__(self, name: str, path: str):
+        self.where = Path(os.path.realpath(path))
+        if self.where.exists() and not self.where.is_dir():
+            raise TableError(f"{name} {path} is a file; many tables need a folder")
+        if self.where.is_dir() and any(self.where.iterdir()):
+            raise TableError(f"{name} {path} is not empty; name a new folder, or remove it first")
+        if not self.where.parent.is_dir():
+            raise TableError(f"{name} {path}: there is no folder {self.where.parent}; create it")
+        try:
+            part = tempfile.mkdtemp(prefix=".tordinal-", suffix=".part", dir=self.where.parent)
+        except OSError as error:
+            raise TableError(f"{name} {path} cannot be written: {error.strerror}") from None
+        self.part = Path(part)
+
+    def __enter__(self) -> "OutputFolder":
+        return self
+
+    def commit(self) -> None:
+        """Give the folder its name."""
+        umask = os.umask(0)
+        os.umask(umask)
+        os.chmod(self.part, 0o777 & ~umask)
+        if self.where.is_dir():
+            self.where.rmdir()
+        os.replace(self.part, self.where)
+
+    def __exit__(self, *_: object) -> None:
+        for _attempt in range(5):  # a worker may be writing its last file
+            if not self.part.exists():
+                return
+            with contextlib.suppress(OSError):
+                shutil.rmtree(self.part)
+                return
+            time.sleep(0.2)
 
 
 def _same_file(one: str, other: str) -> bool:

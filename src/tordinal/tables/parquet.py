@@ -26,8 +26,25 @@ def read_parquet(path: str, data: bytes) -> Table:
     return Table(names, [c.to_pylist() for c in arrow.columns], "parquet", arrow=arrow, notes=notes)
 
 
-def write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -> None:
-    """Write a table; columns that were read from Parquet keep their types."""
+def write_parquet(
+    table: Table,
+    added: dict[str, list[Any]],
+    file: IO[bytes],
+    alike: dict[str, list[Any]] | None = None,
+) -> None:
+    """Write a table; columns that were read from Parquet keep their types.
+
+    Parameters
+    ----------
+    table : Table
+        What was read.
+    added : dict of str to list
+        Columns to put at the end.
+    file : binary file
+        Where to.
+    alike : dict of str to list, optional
+        Values that tell the type of an added column whatever it holds, by its name.
+    """
     import pyarrow as pa
     import pyarrow.parquet as pq
 
@@ -37,7 +54,10 @@ def write_parquet(table: Table, added: dict[str, list[Any]], file: IO[bytes]) ->
             {name: _arrow(cells) for name, cells in zip(table.names, table.columns, strict=True)}
         )
     for name, values in added.items():
-        arrow = arrow.append_column(name, _arrow(values))
+        array = _arrow(values)
+        if alike is not None and name in alike:
+            array = array.cast(_arrow(alike[name]).type)
+        arrow = arrow.append_column(name, array)
     pq.write_table(arrow, file)
 
 

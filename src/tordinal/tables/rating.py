@@ -26,7 +26,16 @@ from tordinal.tables.target import Target
 from tordinal.tables.values import number
 from tordinal.tables.worth import Worth, judge
 
-__all__ = ["Rating", "Settings", "TableModel", "rate"]
+__all__ = [
+    "Rating",
+    "Settings",
+    "TableModel",
+    "Totals",
+    "card_of",
+    "rate",
+    "rate_features",
+    "read_columns",
+]
 
 Array = NDArray[np.float64]
 
@@ -46,6 +55,7 @@ class Settings:
     jobs: int | None = None
     quick: bool = False
     choose_columns: bool = True
+    single: bool = False  # one model with a linear kernel, which can be fitted on a cluster
 
 
 @dataclass
@@ -116,6 +126,41 @@ class TableModel:
         return [self.classes[k] for k in rank], p.max(axis=1), p
 
 
+@dataclass(frozen=True)
+class Totals:
+    """Counts over all rows that were rated.
+
+    Attributes
+    ----------
+    given, predicted : ndarray of shape (n_classes,)
+        Ratings that were given, and found.
+    sure : dict of int to int
+        Rows without a given rating whose confidence is at least 80 and 90 %.
+    """
+
+    given: NDArray[np.int64]
+    predicted: NDArray[np.int64]
+    sure: dict[int, int]
+
+    @property
+    def rows(self) -> int:
+        """All rows."""
+        return int(self.given.sum() + self.predicted.sum())
+
+    @classmethod
+    def of(
+        cls, rank: Ranks, given: NDArray[np.bool_], confidence: Array, n_classes: int
+    ) -> "Totals":
+        """Count some rows."""
+        sure = {b: int(np.sum(confidence[~given] >= b / 100)) for b in (80, 90)}
+        counts = [np.bincount(rank[part], minlength=n_classes) for part in (given, ~given)]
+        return cls(counts[0], counts[1], sure)
+
+    def __add__(self, other: "Totals") -> "Totals":
+        sure = {bound: n + other.sure[bound] for bound, n in self.sure.items()}
+        return Totals(self.given + other.given, self.predicted + other.predicted, sure)
+
+
 @dataclass
 class Rating:
     """What came of rating a table, row by row, for the output and the report.
@@ -149,6 +194,8 @@ class Rating:
         How errors fall with the number of ratings.
     notes : list of str
         What else should be said.
+    whole : Totals or None
+        Counts over all rows, where these are a sample of them.
     """
 
     model: TableModel
@@ -164,6 +211,13 @@ class Rating:
     verdict: str
     curve: Curve | None = None
     notes: list[str] = field(default_factory=list)
+    whole: Totals | None = None
+
+    @property
+    def totals(self) -> Totals:
+        """Counts over all rows."""
+        n_classes = len(self.target.classes)
+        return self.whole or Totals.of(self.rank, self.given, self.confidence, n_classes)
 
     @property
     def labels(self) -> list[Any]:
@@ -197,7 +251,7 @@ class Rating:
             (
                 int(np.sum(m.initial_labels_ != m.transduction_))
                 for m in self.model.members
-                if isinstance(m, TOR)
+                if isinstance(m, TOR) and hasattr(m, "initial_labels_")
             ),
             default=0,
         )
@@ -246,13 +300,41 @@ def rate(
     >>> rate(table, target, TableEncoder(), Settings("tor"), lambda *_: None).labels
     ['low', 'low', 'low', 'high', 'high', 'high']
     """
+    notes = list(target.notes)
+    X = read_columns(table, target, encoder, settings, listen, notes)
+    return rate_features(table, X, target, encoder, settings, listen, parallel, notes)
+
+
+def read_columns(
+    table: Mapping[str, list[Any]],
+    target: Target,
+    encoder: TableEncoder,
+    settings: Settings,
+    listen: Listener,
+    notes: list[str],
+) -> Matrix:
+    """Fit the encoder to a table: its features, without columns that do harm."""
     listen("reading columns", 0, 1)
     X = encoder.fit_transform(table)
     listen("reading columns", 1, 1)
-    notes = list(target.notes)
-    rated, n_classes = target.rank != UNLABELED, len(target.classes)
     if settings.choose_columns:
         X = _with_useful_columns(table, X, target, encoder, settings, listen, notes)
+    return X
+
+
+def rate_features(
+    table: Mapping[str, list[Any]],
+    X: Matrix,
+    target: Target,
+    encoder: TableEncoder,
+    settings: Settings,
+    listen: Listener,
+    parallel: Callable[[], Any] = nullcontext,
+    notes: list[str] | None = None,
+) -> Rating:
+    """Rate the rows of a table whose features are known; parameters as in `rate`."""
+    notes = [] if notes is None else notes
+    rated, n_classes = target.rank != UNLABELED, len(target.classes)
     method = settings.method
     counts = np.bincount(target.rank[rated])
     if method == "auto" and counts[counts > 1].sum() < 2:
@@ -298,7 +380,7 @@ def rate(
     )
     rating.verdict = _verdict(rating, evidence.verdict)
     listen("probabilities", 3, 3)
-    model.card = _card(rating, method)
+    model.card = card_of(rating, method)
     return rating
 
 
@@ -415,16 +497,19 @@ def _estimator(
         shared |= {"swaps": ("all", "optimal")} if many else {}
         # Rows of text have unit length: their inner product is the cosine, and other kernels see no
         # more than that.
-        kernel = settings.kernel or ("linear" if views else None)
+        kernel = settings.kernel or ("linear" if views or settings.single else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
+        if settings.single:
+            shared |= {"committee": 1}
         if settings.quick:
             shared |= {"committee": 1, "swaps": "optimal", "class_ratio": "labeled"}
             views = None
-            usual = {"C": QUICK_C, "kernel": "perceptron", "loss": "hinge"}
+            usual = {"C": QUICK_C, "kernel": "linear" if settings.single else "perceptron"}
+            usual |= {"loss": "hinge"}
             given = {name: usual[name] if v is None else v for name, v in given.items()}
         given = {name: value for name, value in given.items() if value is not None}
         return TORCV(**shared, **given, views=views)
-    kernel = settings.kernel or ("linear" if views else "perceptron")
+    kernel = settings.kernel or ("linear" if views or settings.single else "perceptron")
     C = 1.0 if settings.C is None else settings.C
     shared |= {"swaps": "all"} if many and method == "tor" else {}
     return {"tor": TOR, "redsvm": REDSVM}[method](
@@ -432,7 +517,7 @@ def _estimator(
     )
 
 
-def _card(rating: Rating, method: str) -> dict[str, Any]:
+def card_of(rating: Rating, method: str) -> dict[str, Any]:
     """What `tordinal inspect` shows."""
     leader, members = rating.leader, rating.model.members
     views = getattr(rating.model.estimator, "views_", [None] * len(members))

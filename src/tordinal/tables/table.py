@@ -36,8 +36,8 @@ class Table:
         The workbook that it is a sheet of, and which.
     notes : list of str
         What should be said about how it was read.
-    numbers : list of int or None
-        Numbers of the rows, where it is a part of a table.
+    numbers : list of int or str, or None
+        Numbers of the rows, where it is a part of a table, or where they are in which file.
     """
 
     names: list[str]
@@ -54,7 +54,7 @@ class Table:
     workbook: bytes = b""
     sheet: str = ""
     notes: list[str] = field(default_factory=list)
-    numbers: list[int] | None = None
+    numbers: list[int | str] | None = None
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -71,7 +71,7 @@ class Table:
         """The decimal separator where a number does not tell: between semicolons, a comma."""
         return "," if self.delimiter == ";" else "."
 
-    def number(self, i: int) -> int:
+    def number(self, i: int) -> int | str:
         """The number of a row as a spreadsheet counts: the header is row 1."""
         return i + 1 + self.above if self.numbers is None else self.numbers[i]
 

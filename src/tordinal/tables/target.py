@@ -14,7 +14,16 @@ from tordinal.tables.cells import is_mark
 from tordinal.tables.scales import known_order, plain
 from tordinal.tables.values import TableError, is_missing, number
 
-__all__ = ["Target", "read_target"]
+__all__ = [
+    "Ratings",
+    "Target",
+    "count_cells",
+    "is_rated",
+    "ranks_of",
+    "read_ratings",
+    "read_target",
+    "spelled",
+]
 
 MANY = 30  # classes beyond which a target is a quantity
 FAR = 3.0  # gaps between ratings from which a single one beyond looks like a typing error
@@ -40,6 +49,25 @@ class Target:
     name: str
     classes: list[Any]
     rank: NDArray[np.int64]
+    notes: list[str]
+
+
+@dataclass
+class Ratings:
+    """The ratings that a column holds.
+
+    Attributes
+    ----------
+    classes : list
+        Ratings from the lowest to the highest, in their own type and spelling.
+    rank : dict
+        Position in `classes` by cell, as `spelled` makes it; other cells are not rated.
+    notes : list of str
+        What should be said about how the column was read.
+    """
+
+    classes: list[Any]
+    rank: dict[Any, int]
     notes: list[str]
 
 
@@ -76,35 +104,91 @@ def read_target(
     >>> target.classes, target.rank.tolist()
     (['1', '5'], [1, -1, 0, 1])
     """
-    spelled = [c.strip() if isinstance(c, str) else c for c in cells]
-    order = None if order is None else [name.strip() for name in order]
-    named = set(order or ())
+    ratings = read_ratings(name, count_cells(name, cells), order, missing)
+    return Target(name, ratings.classes, ranks_of(cells, ratings), ratings.notes)
 
-    def rated(cell: Any) -> bool:
-        if isinstance(cell, str) and cell in named:
-            return True
-        return not (is_missing(cell) or is_mark(cell, missing))
 
-    given = [i for i, c in enumerate(spelled) if rated(c)]
-    notes: list[str] = []
-    words = Counter(c for c in spelled if isinstance(c, str) and c and not rated(c))
-    for word, count in sorted(words.items()):
-        notes.append(f"{count} cells of {name} say {word!r}: taken as not rated")
-    if not given:
-        raise TableError(
-            f"`target` {name}: every cell is empty. "
-            "Rate a few rows first, at least one of each class"
-        )
+def spelled(cell: Any) -> Any:
+    """A cell without spaces around it; NaN, which equals nothing, is None."""
+    if isinstance(cell, str):
+        return cell.strip()
+    return None if is_missing(cell) else cell
+
+
+def count_cells(name: str, cells: list[Any]) -> Counter[Any]:
+    """How often each cell is in a column of ratings.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    cells : list
+        Its cells.
+
+    Returns
+    -------
+    counts : Counter
+        By cell, as `spelled` makes it.
+    """
     other = next(
-        (c for c in spelled if not isinstance(c, (str, bool, int, float)) and c is not None), None
+        (c for c in cells if not isinstance(c, (str, bool, int, float)) and c is not None), None
     )
     if other is not None:
         raise TableError(
             f"`target` {name} holds values of type {type(other).__name__}; "
             "ratings are numbers or text"
         )
-    spelled = _one_spelling([spelled[i] for i in given], spelled, named, notes)
-    counts = Counter(spelled[i] for i in given)
+    return Counter(map(spelled, cells))
+
+
+def ranks_of(cells: list[Any], ratings: Ratings) -> NDArray[np.int64]:
+    """The rank of each cell, -1 where it is not rated."""
+    return np.array([ratings.rank.get(spelled(c), UNLABELED) for c in cells], dtype=np.int64)
+
+
+def is_rated(cell: Any, order: Sequence[str] | None, missing: Sequence[str]) -> bool:
+    """Whether a cell, as `spelled` makes it, is a rating."""
+    if isinstance(cell, str) and cell in (order or ()):
+        return True
+    return not (is_missing(cell) or is_mark(cell, missing))
+
+
+def read_ratings(
+    name: str, cells: Counter[Any], order: list[str] | None, missing: Sequence[str] = ()
+) -> Ratings:
+    """Find the ratings among the cells of a column.
+
+    Parameters
+    ----------
+    name : str
+        Name of the column.
+    cells : Counter
+        How often each cell occurs, from `count_cells`.
+    order, missing
+        As in `read_target`.
+
+    Returns
+    -------
+    ratings : Ratings
+        Classes, and the rank of each cell.
+    """
+    order = None if order is None else [label.strip() for label in order]
+    named = set(order or ())
+    notes: list[str] = []
+    given = Counter({c: n for c, n in cells.items() if is_rated(c, order, missing)})
+    words = [c for c in cells if isinstance(c, str) and c and c not in given]
+    notes += [
+        f"{cells[word]} cells of {name} say {word!r}: taken as not rated" for word in sorted(words)
+    ]
+    if not given:
+        raise TableError(
+            f"`target` {name}: every cell is empty. "
+            "Rate a few rows first, at least one of each class"
+        )
+    alike = _one_spelling(given, named, notes)
+    counts: Counter[Any] = Counter()
+    for cell, n in given.items():
+        counts[alike.get(cell, cell)] += n
     if len(counts) > MANY and order is None:
         raise TableError(
             f"`target` {name} has {len(counts):,} distinct values. Did you mean a regression? "
@@ -114,13 +198,11 @@ def read_target(
     groups, classes = (
         _by_name(name, counts, order) if order is not None else _by_value(name, counts, notes)
     )
-    rank = np.full(len(cells), UNLABELED, dtype=np.int64)
-    for i in given:
-        rank[i] = groups[spelled[i]]
-    present = np.unique(rank[given])
+    rank = {cell: groups[alike.get(cell, cell)] for cell in given}
+    present = sorted(set(rank.values()))
     if len(present) < 2:
         raise TableError(
-            f"`target` {name}: all {len(given)} ratings are {classes[present[0]]!r}. "
+            f"`target` {name}: all {given.total()} ratings are {classes[present[0]]!r}. "
             "Rate a row of another class too"
         )
     if len(given) == len(cells):
@@ -135,24 +217,25 @@ def read_target(
     absent = [classes[k] for k in range(len(classes)) if k not in present]
     if absent:
         notes.append(f"no row is rated {', '.join(map(str, absent))}: none will be predicted so")
-        keep = {k: new for new, k in enumerate(present.tolist())}
-        rank[given] = [keep[k] for k in rank[given].tolist()]
+        keep = {k: new for new, k in enumerate(present)}
+        rank = {cell: keep[k] for cell, k in rank.items()}
         classes = [classes[k] for k in present]
-    _question(name, classes, np.bincount(rank[given]), notes)
-    return Target(name, classes, rank, notes)
+    sizes = np.zeros(len(classes), dtype=np.int64)
+    for cell, n in given.items():
+        sizes[rank[cell]] += n
+    _question(name, classes, sizes, notes)
+    return Ratings(classes, rank, notes)
 
 
-def _one_spelling(
-    given: list[Any], cells: list[Any], named: set[str], notes: list[str]
-) -> list[Any]:
-    """Cells in which ratings that differ in case and spaces only are spelled alike.
+def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dict[Any, str]:
+    """The common spelling of ratings that differ in case and spaces only.
 
-    They get the spelling of `order`, or the most frequent one.
+    It is that of `order`, or the most frequent one.
     """
-    counts = Counter(c for c in given if isinstance(c, str))
     spellings: dict[str, list[str]] = {}
-    for label in counts:
-        spellings.setdefault(plain(label), []).append(label)
+    for label in given:
+        if isinstance(label, str):
+            spellings.setdefault(plain(label), []).append(label)
     alike: dict[Any, str] = {}
     for key, labels in spellings.items():
         wanted = [n for n in named if plain(n) == key]
@@ -160,13 +243,13 @@ def _one_spelling(
             continue
         if any(label in named for label in labels) and len(wanted) > 1:
             continue  # the order tells them apart
-        best = wanted[0] if wanted else max(labels, key=lambda c: (counts[c], c))
+        best = wanted[0] if wanted else max(labels, key=lambda c: (given[c], c))
         others = [c for c in labels if c != best]
         alike |= dict.fromkeys(others, best)
         if others:
             listed = " and ".join(map(repr, others))
             notes.append(f"{listed} {'is' if len(others) == 1 else 'are'} taken as {best!r}")
-    return [alike.get(c, c) if isinstance(c, str) else c for c in cells]
+    return alike
 
 
 def _question(name: str, classes: list[Any], counts: NDArray[np.int64], notes: list[str]) -> None:

@@ -1,0 +1,111 @@
+"""What is said of each row: the columns that are added to a table."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from tordinal.tables.columns import TableEncoder
+from tordinal.tables.rating import Rating
+from tordinal.tables.table import Table
+
+__all__ = ["Answers", "decimal_of", "is_earlier"]
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What is said of each row that was to be rated.
+
+    Attributes
+    ----------
+    labels : list
+        Ratings; None where there is none, because the confidence is too small.
+    confidence : ndarray of shape (n_rows,)
+        Probability of each rating.
+    sources : list of str
+        "given", "predicted" or "unsure".
+    probability : ndarray of shape (n_rows, n_classes)
+        Probabilities of all ratings.
+    classes : list
+        The ratings.
+    """
+
+    labels: list[Any]
+    confidence: Any
+    sources: list[str]
+    probability: Any
+    classes: list[Any]
+
+    @classmethod
+    def of(cls, rating: Rating, abstain: float | None) -> "Answers":
+        """The answers of a rating; rows below the confidence `abstain` stay unrated."""
+        probability = np.where(
+            rating.given[:, None], np.eye(len(rating.target.classes))[rating.rank],
+            rating.probability,
+        )  # fmt: skip
+        return cls.made(
+            rating.labels, rating.confidence, rating.given, probability, rating.target.classes,
+            abstain,
+        )  # fmt: skip
+
+    @classmethod
+    def made(
+        cls, labels: list[Any], confidence: Any, given: Any, probability: Any, classes: list[Any],
+        abstain: float | None,
+    ) -> "Answers":  # fmt: skip
+        """The same from its parts."""
+        unsure = ~given & (confidence < (0.0 if abstain is None else abstain))
+        sources = ["given" if g else "unsure" if u else "predicted" for g, u in zip(
+            given, unsure, strict=True)]  # fmt: skip
+        kept = [None if u else label for label, u in zip(labels, unsure, strict=True)]
+        return cls(kept, confidence, sources, probability, classes)
+
+    @property
+    def unsure(self) -> int:
+        """Rows that stay unrated."""
+        return self.sources.count("unsure")
+
+    def columns(
+        self, target: str, probabilities: bool, rows: list[int], n_rows: int
+    ) -> dict[str, list[Any]]:
+        """The columns that are added; rows that were left out have empty cells."""
+        said: dict[str, list[Any]] = {
+            f"{target}_predicted": self.labels,
+            f"{target}_confidence": [round(float(c), 4) for c in self.confidence],
+            f"{target}_source": self.sources,
+        }
+        if probabilities:
+            for k, name in enumerate(self.classes):
+                said[f"{target}_probability_{name}"] = [
+                    round(float(p), 4) for p in self.probability[:, k]
+                ]
+        if len(rows) == n_rows:
+            return said
+        whole = {name: [None] * n_rows for name in said}
+        for name, values in said.items():
+            for i, value in zip(rows, values, strict=True):
+                whole[name][i] = value
+        return whole
+
+    def some(self, rows: list[int], target: str) -> dict[str, list[Any]]:
+        """Rating and confidence of some rows."""
+        return {
+            f"{target}_predicted": [self.labels[i] for i in rows],
+            f"{target}_confidence": [round(float(self.confidence[i]), 4) for i in rows],
+        }
+
+
+def decimal_of(table: Table, encoder: TableEncoder) -> str:
+    """The decimal separator of most columns of numbers, or that of the kind of file."""
+    styles = [c["style"]["decimal"] for c in encoder.plan_ if c["role"] == "number"]
+    if not styles or not table.records:
+        return table.decimal
+    return max(set(styles), key=styles.count)
+
+
+def is_earlier(name: str, target: str) -> bool:
+    """Whether a column is an answer of an earlier run."""
+    if not name.startswith(f"{target}_"):
+        return False
+    rest = name.removeprefix(f"{target}_")
+    return rest in ("predicted", "confidence", "source") or rest.startswith("probability_")

@@ -1,0 +1,83 @@
+"""How well a saved model rates rows that have ratings already."""
+
+from dataclasses import dataclass
+from typing import Any
+
+from tordinal.tables.rating import TableModel
+from tordinal.tables.table import Table
+from tordinal.tables.values import is_missing, number
+
+__all__ = ["Compared", "compare"]
+
+
+@dataclass(frozen=True)
+class Compared:
+    """Errors on rows with ratings; those of several tables may be added up.
+
+    Attributes
+    ----------
+    rated, new : int
+        Rows with a rating, and those of them that the model did not learn from.
+    wrong, steps : int
+        New ones that it rates otherwise, and by how many steps in sum.
+    """
+
+    rated: int = 0
+    new: int = 0
+    wrong: int = 0
+    steps: int = 0
+
+    def __add__(self, other: "Compared") -> "Compared":
+        return Compared(
+            self.rated + other.rated, self.new + other.new, self.wrong + other.wrong,
+            self.steps + other.steps,
+        )  # fmt: skip
+
+    def about(self, target: str) -> str:
+        """What that says about the ratings of a column."""
+        lines = []
+        if self.new < self.rated:
+            lines.append(
+                f"The model learned from {self.rated - self.new:,} of the {self.rated:,} rated "
+                "rows: how well it rates those says nothing, and they are not counted."
+            )
+        if self.new:
+            lines.append(
+                f"On {self.new:,} rated rows that are new to it: "
+                f"{100 * self.wrong / self.new:.0f} % wrong, "
+                f"{self.steps / self.new:.2f} steps off on average."
+            )
+        return "\n".join(lines) or f"No row of {target} has a rating to compare with."
+
+
+def compare(model: TableModel, table: Table, labels: list[Any]) -> Compared:
+    """Compare ratings with those of a table; rows that the model learned from tell nothing.
+
+    Parameters
+    ----------
+    model : TableModel
+        The model.
+    table : Table
+        Rows, with the column that it rates.
+    labels : list
+        What it says of them.
+
+    Returns
+    -------
+    compared : Compared
+        Counts.
+    """
+    cells = [c.strip() if isinstance(c, str) else c for c in table[model.target]]
+    ranks = {_spelled(c): k for k, c in enumerate(model.classes)}
+    rated = [i for i, c in enumerate(cells) if not is_missing(c) and _spelled(c) in ranks]
+    if not rated:
+        return Compared()
+    learned = model.known(table.features(model.target))
+    new = [i for i in rated if not learned[i]]
+    steps = [abs(ranks[_spelled(cells[i])] - ranks[_spelled(labels[i])]) for i in new]
+    return Compared(len(rated), len(new), sum(s > 0 for s in steps), sum(steps))
+
+
+def _spelled(value: Any) -> Any:
+    """A rating as a number where it is one, so that 4, "4" and "4.0" are the same."""
+    return value if (parsed := number(value)) is None else parsed

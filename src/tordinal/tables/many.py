@@ -1,0 +1,396 @@
+"""Tables in many files: read, encoded, learned from and rated file by file on the workers.
+
+Passes over the files: what they hold; a sample to choose a model on; the words of the texts; the
+features, which stay on the workers while a model is fitted; the ratings, written beside each other.
+No file is ever whole in the driver.
+"""
+
+import glob
+import os
+import warnings
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from numpy.typing import NDArray
+
+from tordinal.dask.parts import lost, still_there
+from tordinal.progress import Listener
+from tordinal.reduction import UNLABELED
+from tordinal.tables.answers import Answers, is_earlier
+from tordinal.tables.columns import TableEncoder, find_columns
+from tordinal.tables.compared import Compared, compare
+from tordinal.tables.files import format_of, read_table
+from tordinal.tables.parquet import write_parquet
+from tordinal.tables.rating import TableModel, Totals, fingerprints
+from tordinal.tables.table import Table
+from tordinal.tables.target import Ratings, count_cells, is_rated, ranks_of, spelled
+from tordinal.tables.values import TableError
+
+__all__ = ["Files", "Rated", "Source", "Survey", "find_files"]
+
+MOST_COUNTED = 2_000_000  # words counted at the same time; beyond, those of one row are forgotten
+LOOK = 1.0  # seconds between two looks at what is done
+
+
+def find_files(pattern: str) -> list[str]:
+    """The tables that a folder or a pattern names, in their order.
+
+    Parameters
+    ----------
+    pattern : str
+        A folder, or a pattern such as ``reviews/*.parquet``.
+
+    Returns
+    -------
+    files : list of str
+        Absolute paths.
+    """
+    if os.path.isdir(pattern):
+        found = [p for p in sorted(Path(pattern).iterdir()) if not p.name.startswith((".", "_"))]
+        files = [str(p) for p in found if p.is_file() and _is_table(p.name)]
+    else:
+        files = sorted(p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p))
+    if not files:
+        raise TableError(f"{pattern}: no table is there; name a folder or a pattern of files")
+    for file in files:
+        if format_of(file) == "xlsx":
+            raise TableError(f"{file}: of many files none may be a workbook; use Parquet or CSV")
+    return [os.path.abspath(file) for file in files]
+
+
+def _is_table(name: str) -> bool:
+    try:
+        return bool(format_of(name))
+    except TableError:
+        return False
+
+
+@dataclass(frozen=True)
+class Source:
+    """How every file is read.
+
+    Attributes
+    ----------
+    target : str
+        Name of the column of ratings.
+    encoding : str or None
+        Encoding of text formats.
+    order : tuple of str or None
+        Ratings from the lowest to the highest, where they were named.
+    missing : tuple of str
+        Marks of cells without a value.
+    answers : {"replaced", "refused"}
+        What is done with columns that hold answers of an earlier run.
+    """
+
+    target: str
+    encoding: str | None = None
+    order: tuple[str, ...] | None = None
+    missing: tuple[str, ...] = ()
+    answers: str = "replaced"
+
+    def table(self, path: str) -> Table:
+        """Read a file."""
+        if not os.path.exists(path):
+            raise TableError(f"{path}: a worker does not see this file; all need the same folders")
+        table = read_table(path, self.encoding, empty=True)
+        earlier = [name for name in table.names if is_earlier(name, self.target)]
+        if earlier and self.answers == "refused":
+            raise TableError(f"{path} has a column {earlier[0]!r} already; rename or remove it")
+        return table.without(earlier) if earlier else table
+
+    def rated(self, table: Table) -> NDArray[np.bool_]:
+        """Which rows hold something that is a rating."""
+        cells = table[self.target]
+        return np.array([is_rated(spelled(c), self.order, self.missing) for c in cells], dtype=bool)
+
+
+# What runs on a worker ----------------------------------------------------------------------------
+
+
+@dataclass
+class Survey:
+    """What a file holds: columns, rows, and how often each cell of the target."""
+
+    names: list[str]
+    rows: int
+    cells: Counter[Any]
+    order: list[str] | None
+
+
+def survey(path: str, source: Source) -> Survey:
+    """Look at a file."""
+    table = source.table(path)
+    find_columns([source.target], table.names, "target")
+    cells = count_cells(source.target, table[source.target])
+    return Survey(table.names, len(table), cells, table.order(source.target))
+
+
+def draw(path: str, source: Source, n_rated: int, n_others: int, seed: tuple[int, int]) -> Table:
+    """Some rows of a file with a rating and some without one, drawn at random."""
+    table = source.table(path)
+    rng, rated = np.random.default_rng(seed), source.rated(table)
+    rows = np.concatenate(
+        [
+            rng.permutation(np.flatnonzero(kind))[:n]
+            for kind, n in ((rated, n_rated), (~rated, n_others))
+        ]
+    )
+    rows.sort()
+    part = table.part(rows.tolist())
+    part.numbers = [f"{os.path.basename(path)} {table.number(i)}" for i in rows.tolist()]
+    return part
+
+
+def words_of(path: str, source: Source, encoder: TableEncoder) -> dict[str, Counter[str]]:
+    """In how many rows of a file each word is."""
+    return encoder.count_words(source.table(path).features(source.target))
+
+
+def encode(
+    path: str, source: Source, encoder: TableEncoder, columns: Any, ratings: Ratings, only: bool
+) -> Any:
+    """The features of a file's rows, in one view; of those with a rating `only`, if so wanted."""
+    table = source.table(path)
+    if only:
+        table = table.part(np.flatnonzero(ranks_of(table[source.target], ratings) >= 0).tolist())
+    if len(table) == 0:
+        n = len(encoder.get_feature_names_out()) if columns is None else len(columns)
+        return sp.csr_matrix((0, n)) if encoder.views() else np.empty((0, n))
+    X = encoder.transform(table.features(source.target))
+    return X if columns is None else X[:, columns]
+
+
+def labels_in(path: str, source: Source, ratings: Ratings, only: bool) -> NDArray[np.int64]:
+    """The ranks of a file's rows, -1 where there is none."""
+    rank = ranks_of(source.table(path)[source.target], ratings)
+    return rank[rank >= 0] if only else rank
+
+
+@dataclass
+class Rated:
+    """What came of rating a file, or several."""
+
+    totals: Totals
+    unsure: int
+    learned: NDArray[np.uint64]
+    compared: Compared
+
+    def __add__(self, other: "Rated") -> "Rated":
+        return Rated(
+            self.totals + other.totals, self.unsure + other.unsure,
+            np.concatenate([self.learned, other.learned]), self.compared + other.compared,
+        )  # fmt: skip
+
+
+def rate_file(
+    path: str,
+    out: str,
+    source: Source,
+    model: TableModel,
+    ratings: Ratings | None,
+    probabilities: bool,
+    abstain: float | None,
+) -> Rated:
+    """Rate the rows of a file and write them, with the ratings, as Parquet."""
+    table, K = source.table(path), len(model.classes)
+    features = table.features(source.target)
+    p = model.rate(features)[2] if len(table) else np.empty((0, K))
+    rank, given = p.argmax(axis=1), np.zeros(len(table), dtype=bool)
+    if ratings is not None:
+        known = ranks_of(table[source.target], ratings)
+        given = known != UNLABELED
+        rank = np.where(given, known, rank)
+        p = np.where(given[:, None], np.eye(K)[rank], p)
+    confidence = p[np.arange(len(rank)), rank]
+    labels = [model.classes[k] for k in rank]
+    answers = Answers.made(labels, confidence, given, p, model.classes, abstain)
+    added = answers.columns(source.target, probabilities, list(range(len(table))), len(table))
+    numbers = {name: [0.5] for name in added if not name.endswith(("_predicted", "_source"))}
+    texts = {f"{source.target}_source": [""]}
+    alike = {f"{source.target}_predicted": model.classes, **numbers, **texts}
+    part = f"{out}.{os.getpid()}"  # two workers may have been given the same file
+    with open(part, "wb") as file:
+        write_parquet(table, added, file, alike)
+        file.flush()
+        os.fsync(file.fileno())
+    os.replace(part, out)
+    compared = (
+        compare(model, table, labels)
+        if ratings is None and source.target in table.names
+        else Compared()
+    )
+    learned = np.empty(0, dtype=np.uint64)
+    if given.any():
+        learned = np.unique(fingerprints(features, model.used)[given])
+    return Rated(Totals.of(rank, given, confidence, K), answers.unsure, learned, compared)
+
+
+def _same(value: Any) -> Any:
+    return value
+
+
+# What the driver does -----------------------------------------------------------------------------
+
+
+@dataclass
+class Files:
+    """Tables in many files, on a cluster.
+
+    Attributes
+    ----------
+    client : distributed.Client
+        The cluster.
+    paths : list of str
+        The files.
+    source : Source
+        How they are read.
+    listen : callable
+        Told what is being done, how much of it, of how much.
+    """
+
+    client: Any
+    paths: list[str]
+    source: Source
+    listen: Listener
+
+    def each(
+        self, what: str, work: Callable[..., Any], args: Sequence[tuple[Any, ...]]
+    ) -> Iterator[tuple[int, Any]]:
+        """Do something with every file; what came of each, by its place, as soon as it is known.
+
+        Futures among the arguments are replaced by what they stand for. When the caller stops, or
+        an error is raised, what has not been done is cancelled.
+        """
+        from distributed import wait
+
+        self.listen(what, 0, len(args))
+        futures = {
+            self.client.submit(work, *given, pure=False): place for place, given in enumerate(args)
+        }
+        try:
+            left = dict(futures)
+            while left:
+                try:
+                    wait(list(left), timeout=LOOK, return_when="FIRST_COMPLETED")
+                except TimeoutError:
+                    still_there(self.client)
+                self.listen(what, len(args) - len(left), len(args))
+                for future in [f for f in left if f.done()]:
+                    place = left.pop(future)
+                    if future.status != "finished":
+                        raise lost(future, f"{self.paths[place]}", "split it into smaller files")
+                    result = future.result()
+                    future.release()
+                    yield place, result
+            self.listen(what, len(args), len(args))
+        finally:
+            self.client.cancel(list(futures))
+
+    def shared(self, value: Any) -> Any:
+        """Something that all tasks need: sent once, and made again if its worker is lost."""
+        with warnings.catch_warnings():  # of what is large: it is meant to be
+            warnings.filterwarnings("ignore", "Sending large graph")
+            return self.client.submit(_same, value, pure=False)
+
+    def survey(self) -> list[Survey]:
+        """What the files hold; all must have the same columns."""
+        args = [(path, self.source) for path in self.paths]
+        found = dict(self.each("looking at the files", survey, args))
+        surveys = [found[place] for place in range(len(self.paths))]
+        for path, other in zip(self.paths, surveys, strict=True):
+            odd = set(surveys[0].names) ^ set(other.names)
+            if odd:
+                raise TableError(
+                    f"{path} and {self.paths[0]} have different columns: {sorted(odd)[0]!r} is "
+                    "in one of them only"
+                )
+        return surveys
+
+    def sample(self, rated: list[int], others: list[int], seed: int) -> Table:
+        """A table of some rows of each file.
+
+        Parameters
+        ----------
+        rated, others : list of int
+            How many of each file, with a rating and without one.
+        seed : int
+            Seed of the choice.
+        """
+        args = [
+            (path, self.source, n, m, (seed, place))
+            for place, (path, n, m) in enumerate(zip(self.paths, rated, others, strict=True))
+        ]
+        parts = dict(self.each("drawing a sample", draw, args))
+        tables = [parts[place] for place in range(len(self.paths)) if len(parts[place])]
+        first = tables[0]
+        return replace(
+            first,
+            columns=[[cell for table in tables for cell in table[name]] for name in first.names],
+            numbers=[number for table in tables for number in table.numbers or ()],
+        )
+
+    def words(self, encoder: TableEncoder) -> dict[str, Counter[str]]:
+        """In how many rows of all files each word is, by the column of texts."""
+        shared = self.shared(encoder)
+        args = [(path, self.source, shared) for path in self.paths]
+        total: dict[str, Counter[str]] = {}
+        for _, counts in self.each("counting words", words_of, args):
+            for column, words in counts.items():
+                mine = total.setdefault(column, Counter())
+                mine.update(words)
+                if len(mine) > MOST_COUNTED:
+                    total[column] = Counter({word: n for word, n in mine.items() if n > 1})
+        return total
+
+    def features(
+        self,
+        encoder: TableEncoder,
+        columns: NDArray[np.int64] | None,
+        ratings: Ratings,
+        sizes: list[int],
+        *,
+        only_rated: bool,
+    ) -> tuple[Any, Any]:
+        """Features and ranks of all rows as Dask arrays, a block for each file."""
+        import dask.array as da
+        from dask.delayed import delayed
+
+        shared, n = self.shared(encoder), len(encoder.get_feature_names_out())
+        n = n if columns is None else len(columns)
+        places = None if columns is None else self.shared(columns)
+        meta = sp.csr_matrix((0, 0)) if encoder.views() else np.empty((0, 0))
+        X, y = [], []
+        for path, rows in zip(self.paths, sizes, strict=True):
+            given = (path, self.source)
+            block = delayed(encode)(*given, shared, places, ratings, only_rated)
+            X.append(da.from_delayed(block, (rows, n), np.float64, meta))
+            labels = delayed(labels_in)(*given, ratings, only_rated)
+            y.append(da.from_delayed(labels, (rows,), np.int64))
+        return da.concatenate(X), da.concatenate(y)
+
+    def rate(
+        self,
+        outs: list[str],
+        model: TableModel,
+        ratings: Ratings | None,
+        *,
+        probabilities: bool,
+        abstain: float | None,
+    ) -> Rated:
+        """Rate and write every file."""
+        shared = self.shared(model)
+        args = [
+            (path, out, self.source, shared, ratings, probabilities, abstain)
+            for path, out in zip(self.paths, outs, strict=True)
+        ]
+        total: Rated | None = None
+        for _, rated in self.each("rating and writing", rate_file, args):
+            total = rated if total is None else total + rated
+        assert total is not None  # there is at least one file
+        return total
