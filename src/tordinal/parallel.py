@@ -1,14 +1,18 @@
 """Several fits at the same time, with joblib, wherever its backend runs them."""
 
-from collections.abc import Iterable, Iterator
+import os
+import threading
+import time
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import CancelledError
 from typing import Any
 
 from joblib import Parallel
 
-__all__ = ["in_order"]
+__all__ = ["EndsWithParent", "in_order"]
 
 MOST_FAULTS = 5
+LOOK = 1.0  # seconds between two looks at whether the parent is there
 
 
 def in_order(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
@@ -48,3 +52,33 @@ def _by_cluster(error: BaseException) -> bool:
     """Whether a cluster lost something, rather than a job failed."""
     home = type(error).__module__.partition(".")[0]
     return isinstance(error, CancelledError) or home in ("distributed", "asyncio")
+
+
+class EndsWithParent:
+    """A function that, in a child process, ends with the process that it was made in.
+
+    Processes of joblib outlive a parent that was killed by minutes, and go on computing.
+
+    Parameters
+    ----------
+    work : callable
+        The function.
+    """
+
+    watching = False
+
+    def __init__(self, work: Callable[..., Any]):
+        self.work, self.parent = work, os.getpid()
+
+    def __call__(self, *args: Any, **options: Any) -> Any:
+        """Call it; the first call in a child starts to watch."""
+        if os.getppid() == self.parent and not EndsWithParent.watching:
+            EndsWithParent.watching = True
+            threading.Thread(target=_watch, args=(self.parent,), daemon=True).start()
+        return self.work(*args, **options)
+
+
+def _watch(parent: int) -> None:
+    while os.getppid() == parent:
+        time.sleep(LOOK)
+    os._exit(1)

@@ -355,6 +355,12 @@ def reproduce(
     out: Annotated[
         Path, typer.Option(metavar="DIR", help="Folder for results and figures.", file_okay=False)
     ] = Path("tordinal-study"),
+    check: Annotated[
+        int | None,
+        typer.Option(
+            metavar="N", min=1, help="Run N random results of the table again, and compare."
+        ),
+    ] = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
 ) -> None:
@@ -376,7 +382,7 @@ def reproduce(
         with on_cluster(scheduler) as parallel, parallel():
             run_reproduce(
                 figure.value, realizations, labels, datasets, jobs, data, out, ours=ours,
-                quiet=quiet,
+                quiet=quiet, check=check,
             )  # fmt: skip
 
 

@@ -13,10 +13,10 @@ import numpy as np
 from tordinal.cli.label import Job, check_job, listed, names_in, say_how_long, summarise
 from tordinal.cli.predict import summarise_predictions
 from tordinal.cli.session import Teller, console_for, finishing, in_options
-from tordinal.tables.many import Files, Rated, Source, Survey, find_files
 from tordinal.estimators import TOR
 from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder, find_columns
+from tordinal.tables.many import Files, Rated, Source, Survey, find_files
 from tordinal.tables.models import dump_model, load_model
 from tordinal.tables.outputs import OutputFolder, Outputs
 from tordinal.tables.rating import (

@@ -1,16 +1,19 @@
 """``tordinal reproduce``: the paper's study, figure by figure."""
 
 import time
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 from rich.console import Console
 
 from tordinal.cli.session import Teller
 from tordinal.experiments.cells import FIGURES, HELD_FOR_LABELS, MANY_LABELS, Cell, cells_of
 from tordinal.experiments.claims import claims_page, read_reasons
-from tordinal.experiments.figures import draw_figure
-from tordinal.experiments.study import missing_cells, run_study
-from tordinal.experiments.table import ResultTable, alone_in
+from tordinal.experiments.figures import draw_figure, incomplete
+from tordinal.experiments.origin import origin
+from tordinal.experiments.study import missing_cells, repeat_cells, run_study
+from tordinal.experiments.table import KEY, ResultTable, alone_in
 from tordinal.tables.outputs import Outputs
 
 __all__ = ["run_reproduce"]
@@ -30,6 +33,7 @@ def run_reproduce(
     *,
     ours: bool,
     quiet: bool,
+    check: int | None = None,
 ) -> None:
     """Run what a figure still needs, and draw it from the table.
 
@@ -49,6 +53,8 @@ def run_reproduce(
         Folder for table, figures and claims.
     ours, quiet : bool
         Whether to add the methods beyond the paper, and to say nothing.
+    check : int or None
+        Run so many random results of the table again instead, and say how well they agree.
     """
     started, console = (
         time.perf_counter(),
@@ -65,10 +71,23 @@ def run_reproduce(
     cells = [
         c
         for f in wanted
-        for c in cells_of(f, realizations=realizations, labels=sizes, datasets=names, ours=ours)
+        for c in cells_of(
+            f,
+            realizations=realizations,
+            labels=sizes,
+            datasets=names,
+            ours=ours or check is not None,
+        )
     ]
     table = ResultTable(out / "results.jsonl")
+    if check is not None:
+        _check(check, [c.key for c in cells], table, data, jobs, console, quiet)
+        return
     with alone_in(out):
+        for version, n in table.set_apart(origin()["version"]).items():
+            console.print(
+                f"{n:,} results of version {version} are kept apart, in results-{version}.jsonl"
+            )
         if cells:
             done = _run(cells, table, data, jobs, console, quiet)
             console.print(
@@ -82,6 +101,9 @@ def run_reproduce(
         drawn = [f for f in wanted if figure != "all" or (results["study"] == FIGURES[f]).any()]
         for path in (path for f in drawn for path in draw_figure(f, results, out)):
             console.print(f"  {path}")
+        for f in drawn:
+            if few := incomplete(f, results):
+                console.print(f"{f} is not complete ({'; '.join(few)}): tordinal reproduce {f}")
         if left_out := [f for f in wanted if f not in drawn]:
             console.print(f"No results yet for {', '.join(left_out)}")
         if figure in ("claims", "all"):
@@ -93,6 +115,40 @@ def run_reproduce(
                 outputs.write(place, lambda file: file.write(page.encode()))
                 outputs.commit()
             console.print(f"  {place}")
+
+
+def _check(
+    n: int,
+    keys: list[tuple[Any, ...]],
+    table: ResultTable,
+    data: str | None,
+    jobs: int,
+    console: Console,
+    quiet: bool,
+) -> None:
+    """Run some results of a table again, and say how well they agree."""
+    wanted = set(keys)
+    latest = {key: row for row in table.rows() if (key := tuple(row[k] for k in KEY))}
+    rows = [row for key, row in latest.items() if key in wanted]
+    if not rows:
+        raise ValueError(f"{table.path} has no results of these figures; run them first")
+    with Teller(quiet) as teller:
+        repeated = repeat_cells(
+            rows, n, data_home=data, jobs=jobs, on_progress=partial(_tell, teller)
+        )
+    page, place = repeated.page(), str(table.path.with_name("check.md"))
+    with Outputs({}, {"check": place}) as outputs:
+        outputs.write(place, lambda file: file.write(page.encode()))
+        outputs.commit()
+    console.print(page.split("\n\n", 1)[1].strip())
+    console.print(f"  {place}")
+
+
+def _tell(teller: Teller, done: int, total: int, running: list[Cell]) -> None:
+    """Say what is running."""
+    cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
+    more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
+    teller("running", done, total, cells[0] + more if cells else "")
 
 
 def _run(
@@ -107,23 +163,14 @@ def _run(
     todo = missing_cells(cells, table)
     console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
     with Teller(quiet) as teller:
-
-        def tell(done: int, total: int, running: list[Cell]) -> None:
-            cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
-            teller(
-                "running",
-                done,
-                total,
-                cells[0] + (f" and {len(cells) - 1} more" if len(cells) > 1 else "")
-                if cells
-                else "",
-            )
-
         return (
-            run_study(todo, table.path.parent, data_home=data, jobs=jobs, on_progress=tell)
+            run_study(
+                todo, table.path.parent, data_home=data, jobs=jobs,
+                on_progress=partial(_tell, teller),
+            )
             if todo
             else 0
-        )
+        )  # fmt: skip
 
 
 def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:

@@ -3,9 +3,10 @@
 Differences are tested in pairs over the realisations.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import product
+from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -14,7 +15,7 @@ from scipy.stats import mannwhitneyu, wilcoxon
 from tordinal.experiments.cells import BENCHMARK, SENTIMENT
 from tordinal.experiments.methods import PAPER
 
-__all__ = ["LEVEL", "Check", "Finding"]
+__all__ = ["LEVEL", "Check", "Checked", "Finding", "holm"]
 
 LEVEL = 0.05  # of the paired tests over realisations
 FEWEST = 5  # realisations that a test needs
@@ -23,15 +24,28 @@ BOTH = {"zero_one": "zero-one error", "mae": "absolute error"}
 GUESSING = 0.8  # zero-one error of guessing among five equally frequent classes
 
 
+class Checked(NamedTuple):
+    """One check: whether the figures are as claimed, what they are, and the p-value of a test."""
+
+    right: bool
+    text: str
+    p: float | None = None
+
+    def passed(self, p: float | None = None) -> bool:
+        """Whether it passed, by its own p-value or a corrected one."""
+        p = self.p if p is None else p
+        return self.right and (p is None or p < LEVEL)
+
+
 @dataclass
 class Finding:
     """What was measured about one claim: checks that passed or not, each with its figures."""
 
-    checks: list[tuple[bool, str]] = field(default_factory=list)
+    checks: list[Checked] = field(default_factory=list)
 
     def add(self, passed: bool, text: str) -> None:
-        """Note a check."""
-        self.checks.append((bool(passed), text))
+        """Note a check without a test."""
+        self.checks.append(Checked(bool(passed), text))
 
     def add_less(self, pair: tuple[float, float, float], text: str, *, enough: bool = True) -> None:
         """Check that the first of a pair (see `less`) is significantly smaller, and by enough.
@@ -40,25 +54,53 @@ class Finding:
         """
         one, other, p = pair
         if np.isfinite(p):
-            self.add(one < other and p < LEVEL and enough, f"{text} (p = {p:.2g})")
+            self.checks.append(Checked(bool(one < other and enough), text, p))
 
-    @property
-    def passed(self) -> int:
-        """How many checks passed."""
-        return sum(ok for ok, _ in self.checks)
+    def passed(self, corrected: Mapping[float, float] | None = None) -> int:
+        """How many checks passed, by their own p-values or corrected ones."""
+        return sum(
+            c.passed(None if c.p is None or corrected is None else corrected[c.p])
+            for c in self.checks
+        )
 
-    @property
-    def verdict(self) -> str:
+    def verdict(self, corrected: Mapping[float, float] | None = None) -> str:
         """All checks, some, or none of them."""
         if not self.checks:
             return "not measured"
+        passed = self.passed(corrected)
         return (
             "holds"
-            if self.passed == len(self.checks)
+            if passed == len(self.checks)
             else "holds in part"
-            if self.passed
+            if passed
             else "does not hold"
         )
+
+
+def holm(p_values: Iterable[float]) -> dict[float, float]:
+    """P-values corrected for the number of tests by Holm's method.
+
+    Parameters
+    ----------
+    p_values : iterable of float
+        Of all tests.
+
+    Returns
+    -------
+    corrected : dict of float to float
+        By the value itself; equal ones have equal corrections.
+
+    Examples
+    --------
+    >>> holm([0.01, 0.04, 0.03])
+    {0.01: 0.03, 0.03: 0.06, 0.04: 0.06}
+    """
+    ordered, largest = sorted(p_values), 0.0
+    corrected: dict[float, float] = {}
+    for place, p in enumerate(ordered):
+        largest = max(largest, min(1.0, (len(ordered) - place) * p))
+        corrected.setdefault(p, largest)  # of equals the first, whose correction is the strictest
+    return corrected
 
 
 Check = Callable[[pd.DataFrame], Finding]
@@ -402,7 +444,7 @@ def few_beat_many(r: pd.DataFrame) -> Finding:
 
 
 def red_mae_near_one(r: pd.DataFrame) -> Finding:
-    """RED-SVM is wrong by about one star with 100 labels."""
+    """RED-SVM is wrong by about one with 100 labels."""
     finding = Finding()
     for dataset in SENTIMENT:
         runs = pick(r, study="sentiment", dataset=dataset, method="RED-SVM", labels=100)

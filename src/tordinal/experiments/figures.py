@@ -1,9 +1,9 @@
 """The figures of the study, drawn from the table of results alone."""
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from textwrap import wrap
 from typing import Any
 
 import numpy as np
@@ -11,9 +11,10 @@ import pandas as pd
 
 from tordinal.experiments.cells import BENCHMARK, FIGURES, REALIZATIONS, SENTIMENT
 from tordinal.experiments.methods import OURS
+from tordinal.experiments.table import said_origins
 from tordinal.tables.outputs import Outputs
 
-__all__ = ["draw_figure"]
+__all__ = ["draw_figure", "incomplete"]
 
 # Colours that colour-blind eyes tell apart (Okabe and Ito), with markers and dashes for print.
 STYLE: dict[str, dict[str, Any]] = {
@@ -25,20 +26,25 @@ STYLE: dict[str, dict[str, Any]] = {
     "TOR, optimal swaps": {"color": "#7F7F7F", "marker": "P", "linestyle": "-"},
     "TORCV": {"color": "#000000", "marker": "*", "linestyle": "-"},
 }
-NAMES = {"zero_one": "mean zero-one error", "mae": "mean absolute error"}
-TITLES = {
-    "fig5": "Fig. 5: mean zero-one error on the benchmark sets",
-    "fig6": "Fig. 6: mean absolute error on the benchmark sets",
-    "fig7": "Fig. 7: RED-SVM with the labelled class distribution (TOR's initialisation) "
-    "on Algorithm 3's data",
-    "fig8": "Fig. 8: improvement of TOR over its initialisation on Algorithm 3's data",
-    "fig9": "Fig. 9: mean zero-one error against C1, 400 labels",
-    "fig10": "Fig. 10: mean zero-one error on the sentiment sets",
-    "fig11": "Fig. 11: mean absolute error on the sentiment sets",
-    "fig12": "Fig. 12: improvement of TOR over its initialisation, and SVM trainings",
+NAMES = {
+    "zero_one": "zero-one error",
+    "mae": "absolute error",
+    "rank_mae": "absolute error in ranks",
 }
-NARROWEST = 6.8  # inches of a figure at least
-LETTERS, ENTRY = 12, 1.7  # letters of a title in an inch, and inches of an entry of the legend
+TITLES = {
+    "fig5": "Fig. 5: zero-one error, benchmark sets",
+    "fig6": "Fig. 6: absolute error, benchmark sets",
+    "fig7": "Fig. 7: TOR's initialisation on Algorithm 3's data",
+    "fig8": "Fig. 8: what swapping gains on Algorithm 3's data",
+    "fig9": "Fig. 9: zero-one error against C1, 400 labels",
+    "fig10": "Fig. 10: zero-one error, sentiment sets",
+    "fig11": "Fig. 11: absolute error, sentiment sets",
+    "fig12": "Fig. 12: what swapping gains on the sentiment sets",
+}
+OURS_TITLES = {"fig7": "Beyond Fig. 7: errors on Algorithm 3's data"}
+COLUMNS, WIDTH, HEIGHT = 2, 3.4, 2.7  # panels beside each other, and inches of one
+MARGIN = 1.25  # inches for title and legend
+ENTRY = 1.7  # inches of an entry of the legend
 DODGE = 0.12  # of the distance between two x, so that error bars do not hide each other
 
 
@@ -51,7 +57,7 @@ class Panel:
     rows : DataFrame
         Results to draw.
     title : str
-        What stands above it; the number of realisations is added.
+        What stands above it; the number of realisations is added where they are too few.
     x, value : str
         Columns of the axes.
     label, x_label : str
@@ -105,7 +111,8 @@ class Panel:
         if self.zero:
             axis.axhline(0.0, color="black", linewidth=0.8)
         count = self.realisations()
-        axis.set_title(f"{self.title}, {count} realisation{'' if count == 1 else 's'}", fontsize=10)
+        few = f" ({count} realisation{'' if count == 1 else 's'})" if count < REALIZATIONS else ""
+        axis.set_title(self.title + few, fontsize=10)
         axis.set_xlabel(self.x_label)
         axis.set_ylabel(self.label)
         axis.grid(alpha=0.25)
@@ -113,9 +120,7 @@ class Panel:
 
 
 def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
-    """Draw a figure as PNG and SVG.
-
-    The paper's panels come first, and below them those of the methods beyond it, if there are any.
+    """Draw a figure as PNG and SVG; the methods beyond the paper have pictures of their own.
 
     Parameters
     ----------
@@ -136,42 +141,69 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     ValueError
         If the table has no results for it.
     """
+    rows = results[results["study"] == FIGURES[figure]]
+    paper, ours = _paper(figure, rows), _ours(figure, rows)
+    if not paper + ours:
+        raise ValueError(f"there are no results for {figure} yet; run: tordinal reproduce {figure}")
+    title = OURS_TITLES.get(figure, TITLES[figure].replace("Fig.", "Beyond Fig."))
+    out.mkdir(parents=True, exist_ok=True)
+    paths = _draw(out / figure, TITLES[figure], _remark(figure, rows), paper) if paper else []
+    return paths + (
+        _draw(out / f"{figure}-ours", title, _remark(figure, rows), ours) if ours else []
+    )
+
+
+def incomplete(figure: str, results: pd.DataFrame) -> list[str]:
+    """Panels of the paper's figure with fewer realisations than the paper has.
+
+    Parameters
+    ----------
+    figure : str
+        ``fig5`` to ``fig12``.
+    results : DataFrame
+        The table of results.
+
+    Returns
+    -------
+    said : list of str
+        Each with what it has.
+    """
+    panels = _paper(figure, results[results["study"] == FIGURES[figure]])
+    return [
+        f"{panel.title}: {panel.realisations()} of {REALIZATIONS} realisations"
+        for panel in panels
+        if panel.realisations() < REALIZATIONS
+    ]
+
+
+def _draw(stem: Path, title: str, remark: str, panels: list[Panel]) -> list[Path]:
+    """Draw panels of one size, two in a row, with one legend."""
     import matplotlib as mpl
     from matplotlib.figure import Figure
 
-    rows = results[results["study"] == FIGURES[figure]]
-    grid = [line for line in (_paper(figure, rows), *_ours(figure, rows)) if line]
-    if not grid:
-        raise ValueError(f"there are no results for {figure} yet; run: tordinal reproduce {figure}")
-    remarks = _remarks(figure, grid)
-    columns = {4: 2}.get(max(map(len, grid)), max(map(len, grid)))  # four panels make a square
-    grid = [line[i : i + columns] for line in grid for i in range(0, len(line), columns)]
-    width = max(3.4 * columns, NARROWEST)
-    canvas = Figure(figsize=(width, 0.5 + 3.0 * len(grid)), layout="constrained")
-    axes = canvas.subplots(len(grid), columns, squeeze=False)
-    for line, panels in zip(axes, grid, strict=True):
-        for axis, panel in zip(line, panels, strict=False):
-            panel.draw(axis)
-        for axis in line[len(panels) :]:
-            axis.set_visible(False)
+    lines = math.ceil(len(panels) / COLUMNS)
+    size = (WIDTH * COLUMNS, HEIGHT * lines + MARGIN)
+    canvas = Figure(figsize=size, layout="constrained")
+    axes = canvas.subplots(lines, COLUMNS, squeeze=False).ravel()
+    for axis, panel in zip(axes, panels, strict=False):
+        panel.draw(axis)
+    for axis in axes[len(panels) :]:
+        axis.set_visible(False)
     handles = {
         label: handle
-        for axis in axes.flat
+        for axis in axes
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
     canvas.legend(
         handles.values(),
         handles.keys(),
         loc="outside lower center",
-        ncols=min(len(handles), int(width / ENTRY)),
+        ncols=min(len(handles), int(size[0] / ENTRY)),
         frameon=False,
     )
-    said = [
-        line for text in (TITLES[figure], *remarks) for line in wrap(text, int(LETTERS * width))
-    ]
-    canvas.suptitle("\n".join(said), fontsize=10)
-    out.mkdir(parents=True, exist_ok=True)
-    paths = [out / f"{figure}.png", out / f"{figure}.svg"]
+    canvas.suptitle(title, fontsize=12)
+    canvas.supxlabel(remark, fontsize=7.5, color="#555555")
+    paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
     png, svg = map(str, paths)
     style = mpl.rc_context({"svg.hashsalt": "tordinal", "svg.fonttype": "none"})
     with style, Outputs({}, {"PNG": png, "SVG": svg}) as outputs:
@@ -184,23 +216,15 @@ def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
     return paths
 
 
-def _remarks(figure: str, grid: list[list[Panel]]) -> list[str]:
-    """What must be said on the picture: the edition of the reviews, and how to complete it."""
-    reviews = (
-        "; Amazon reviews: unprocessed edition"
-        if FIGURES[figure] in ("sentiment", "swapping")
-        else ""
-    )
-    ours = len(grid) > 1
-    said = [f"bars: one standard deviation{reviews}"]
-    if ours:
-        said.append("below, ours: beyond the paper")
-    if min(panel.realisations() for line in grid for panel in line) < REALIZATIONS:
-        said.append(f"where there are fewer than {REALIZATIONS} realisations, complete them with")
-        said.append(
-            f"tordinal reproduce {figure}{' --ours' if ours else ''} --realizations {REALIZATIONS}"
-        )
-    return said
+def _remark(figure: str, rows: pd.DataFrame) -> str:
+    """What must be said on the picture: bars, the edition of the reviews, which code made it."""
+    reviews = FIGURES[figure] in ("sentiment", "swapping")
+    said = [
+        f"means of {REALIZATIONS} realisations unless said; bars: one standard deviation",
+        *(["Amazon reviews: unprocessed edition"] if reviews else []),
+        *([origins] if (origins := said_origins(rows)) else []),
+    ]
+    return "; ".join(said[:1]) + "\n" + "; ".join(said[1:]) if len(said) > 1 else said[0]
 
 
 def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
@@ -221,13 +245,15 @@ def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
             for x, e in (("a", "zero_one"), ("b", "mae"))
         ]
     if figure == "fig8":
-        return _falls(_gains(rows), "ab", "setting", "p")
+        return _falls(_gains(rows), ("zero_one", "mae"), "setting", "p")
     if figure == "fig12":
-        return _swapping(_gains(rows), "abc")
+        gains = _gains(rows).assign(method=rows["dataset"].to_numpy())
+        trainings = Panel(gains, "trainings", "labels", "trainings", "SVM trainings", "labels")
+        return [*_falls(gains, _read(gains), "labels", "labels"), trainings]
     return _by_set(figure, rows)
 
 
-def _ours(figure: str, rows: pd.DataFrame) -> list[list[Panel]]:
+def _ours(figure: str, rows: pd.DataFrame) -> list[Panel]:
     """Panels of the methods beyond the paper, beside RED-SVM and TOR on the same realisations."""
     ours = rows[rows["method"].isin(OURS)]
     if len(ours) == 0 or figure == "fig9":
@@ -239,58 +265,58 @@ def _ours(figure: str, rows: pd.DataFrame) -> list[list[Panel]]:
     ]
     if figure == "fig12":
         gains = _gains(rows)
-        lines = zip(OURS, ("def", "gh"), strict=True)
         return [
-            _swapping(gains[gains["method"] == m], names, m + ", ")
-            for m, names in lines
-            if m in set(gains["method"])
+            replace(panel, title=f"{method}: {panel.title}")
+            for method in OURS
+            if len(mine := gains[gains["method"] == method])
+            for panel in _falls(
+                mine.assign(method=mine["dataset"]), ("zero_one", "mae"), "labels", "labels"
+            )
         ]
     if figure == "fig7":
-        panels = [
-            Panel(rows, f"({x})", "setting", e, NAMES[e], "p")
-            for x, e in zip("cd", NAMES, strict=True)
-        ]
-    elif figure == "fig8":
-        panels = _falls(_gains(rows), "cd", "setting", "p")
-    else:
-        panels = _by_set(figure, rows)
-    return [[replace(panel, title=f"{panel.title}, ours") for panel in panels]]
+        return [Panel(rows, NAMES[e], "setting", e, NAMES[e], "p") for e in ("zero_one", "mae")]
+    if figure == "fig8":
+        return _falls(_gains(rows), ("zero_one", "mae"), "setting", "p")
+    return _by_set(figure, rows)
+
+
+def _read(rows: pd.DataFrame) -> list[str]:
+    """The errors that results are there for: the absolute one of reviews in stars and in ranks."""
+    return [e for e in NAMES if e in rows and rows[e].notna().any()]
 
 
 def _by_set(figure: str, rows: pd.DataFrame) -> list[Panel]:
-    error = "zero_one" if figure in ("fig5", "fig10") else "mae"
-    names = BENCHMARK if figure in ("fig5", "fig6") else SENTIMENT
+    """A panel for each data set; absolute errors of reviews in both readings."""
+    known = BENCHMARK if figure in ("fig5", "fig6") else SENTIMENT
+    names = [n for n in known if n in set(rows["dataset"])]
+    if figure != "fig11":
+        error = "zero_one" if figure in ("fig5", "fig10") else "mae"
+        return [
+            Panel(rows[rows["dataset"] == n], n, "labels", error, NAMES[error], "labels")
+            for n in names
+        ]
+    units = [("mae", "stars")] + [("rank_mae", "ranks")] * ("rank_mae" in _read(rows))
     return [
-        Panel(rows[rows["dataset"] == n], n, "labels", error, NAMES[error], "labels")
+        Panel(rows[rows["dataset"] == n], f"{n}, in {unit}", "labels", e, NAMES["mae"], "labels")
+        for e, unit in units
         for n in names
-        if n in set(rows["dataset"])
     ]
 
 
 def _gains(rows: pd.DataFrame) -> pd.DataFrame:
-    """Results with the fall of both errors since TOR's initialisation, where that is known."""
+    """Results with the fall of the errors since TOR's initialisation, where that is known."""
     key = ["dataset", "labels", "seed", "setting"]
-    start = [f"initial_{e}" for e in NAMES]
+    start = [f"initial_{e}" for e in NAMES if f"initial_{e}" in rows]
     initial = rows[rows["method"] == "TOR"][key + start]
     joined = rows.drop(columns=start).merge(initial, on=key)
-    return joined.assign(**{f"gain_{e}": joined[f"initial_{e}"] - joined[e] for e in NAMES})
+    falls = {
+        f"gain_{e}": joined[f"initial_{e}"] - joined[e] for e in NAMES if f"initial_{e}" in joined
+    }
+    return joined.assign(**falls)
 
 
-def _falls(
-    rows: pd.DataFrame, names: Sequence[str], x: str, x_label: str, prefix: str = ""
-) -> list[Panel]:
+def _falls(rows: pd.DataFrame, errors: Sequence[str], x: str, x_label: str) -> list[Panel]:
     return [
-        Panel(rows, f"{prefix}({name})", x, f"gain_{e}", f"fall of {NAMES[e]}", x_label, zero=True)
-        for name, e in zip(names, NAMES, strict=False)
+        Panel(rows, NAMES[e], x, f"gain_{e}", f"fall of {NAMES[e]}", x_label, zero=True)
+        for e in errors
     ]
-
-
-def _swapping(rows: pd.DataFrame, names: Sequence[str], prefix: str = "") -> list[Panel]:
-    """The panels of Fig. 12 for one method, a line per data set."""
-    rows = rows.assign(method=rows["dataset"])
-    panels = _falls(rows, names, "labels", "labels", prefix)
-    if len(names) > 2:
-        panels.append(
-            Panel(rows, f"{prefix}({names[2]})", "labels", "trainings", "SVM trainings", "labels")
-        )
-    return panels

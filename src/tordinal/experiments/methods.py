@@ -24,6 +24,7 @@ FIRST_FOLDS = 2  # folds after which hopeless values of C are dropped for transd
 SURVIVORS = 3  # values of C that go through all folds
 LARGE_C = 10.0  # from here on, a larger C is tried only while the last one is among the survivors
 CV_STEPS = 50_000  # of a training in cross-validation; a C that needs more is hopeless
+MANY_ROWS = 5000  # unlabelled ones from which TORCV exchanges many pairs at once
 CV_UNLABELED = 300  # unlabelled rows that a fold of a transductive method uses at most
 
 METHODS: dict[str, Any] = {
@@ -72,6 +73,7 @@ def run_method(
     labeled: Labels,
     unlabeled: Labels,
     max_iter: int = -1,
+    views: dict[str, Labels] | None = None,
 ) -> Outcome:
     """Label some rows with a method that knows the labels of others.
 
@@ -91,6 +93,8 @@ def run_method(
         Rows.
     max_iter : int
         Solver steps of a training at most.
+    views : dict or None
+        Views of the features that `TORCV` may choose from.
 
     Returns
     -------
@@ -98,6 +102,10 @@ def run_method(
         Labels of the unlabelled rows, and what it took.
     """
     model = METHODS[name](C, kernel).set_params(max_iter=max_iter)
+    if name == "TORCV":
+        model.set_params(views=views)
+        if len(unlabeled) > MANY_ROWS:
+            model.set_params(swaps=("all", "optimal"))  # single pairs need a training each
     if name not in TRANSDUCTIVE:
         model.fit(X[labeled], y[labeled])
         return Outcome(model.predict(X[unlabeled]), None, 1, 0)

@@ -4,6 +4,8 @@ import contextlib
 import json
 import math
 import os
+import re
+from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, TypeGuard
@@ -11,12 +13,21 @@ from typing import Any, TypeGuard
 import numpy as np
 import pandas as pd
 
-__all__ = ["KEY", "ResultTable", "alone_in"]
+__all__ = ["KEY", "ResultTable", "alone_in", "said_origins"]
 
 KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what tells results apart
 NUMBERS = ("zero_one", "mae")  # what every result has
 # What some have.
-OPTIONAL = ("C1", "trainings", "swaps", "rises", "initial_zero_one", "initial_mae")
+OPTIONAL = (
+    "C1",
+    "trainings",
+    "swaps",
+    "rises",
+    "rank_mae",
+    "initial_zero_one",
+    "initial_mae",
+    "initial_rank_mae",
+)
 
 
 class ResultTable:
@@ -76,6 +87,38 @@ class ResultTable:
             file.flush()
             os.fsync(file.fileno())
 
+    def set_apart(self, version: str) -> dict[str, int]:
+        """Move results of other versions to files of their own, ``results-VERSION.jsonl``.
+
+        Parameters
+        ----------
+        version : str
+            The version whose results stay.
+
+        Returns
+        -------
+        moved : dict of str to int
+            How many there were, by version.
+        """
+        others: dict[str, list[dict[str, Any]]] = {}
+        for row in self.rows():
+            if (made_by := row.get("version", version)) != version:
+                others.setdefault(str(made_by), []).append(row)
+        if not others:
+            return {}
+        for made_by, rows in others.items():
+            name = re.sub(r"[^\w.+-]", "_", made_by)
+            apart = ResultTable(self.path.with_name(f"{self.path.stem}-{name}.jsonl"))
+            known = apart.keys()
+            for row in rows:
+                if tuple(row[k] for k in KEY) not in known:
+                    apart.append(row)
+        kept = [row for row in self.rows() if row.get("version", version) == version]
+        part = self.path.with_name(self.path.name + ".part")
+        part.write_text("".join(json.dumps(row) + "\n" for row in kept))
+        os.replace(part, self.path)
+        return {made_by: len(rows) for made_by, rows in others.items()}
+
     def frame(self) -> pd.DataFrame:
         """All results, the last one of each key, in a fixed order."""
         rows = list(self.rows())
@@ -89,6 +132,27 @@ class ResultTable:
         return frame.drop_duplicates(subset=list(KEY), keep="last").sort_values(
             list(KEY), ignore_index=True
         )
+
+
+def said_origins(results: pd.DataFrame) -> str:
+    """Which code made some results, in words; mixed ones are said to be.
+
+    Examples
+    --------
+    >>> said_origins(pd.DataFrame({"version": ["0.2.0"] * 3, "commit": ["a1", "a1", "b2"]}))
+    'MIXED: tordinal 0.2.0 (a1) 2 results, tordinal 0.2.0 (b2) 1'
+    """
+    if "version" not in results or results["version"].isna().all():
+        return ""
+    commits = results["commit"] if "commit" in results else pd.Series("", index=results.index)
+    named = [
+        f"tordinal {v}" + (f" ({c})" if isinstance(c, str) and c else "")
+        for v, c in zip(results["version"], commits, strict=True)
+    ]
+    (first, n), *others = Counter(named).most_common()
+    if not others:
+        return first
+    return f"MIXED: {first} {n:,} results, " + ", ".join(f"{name} {m:,}" for name, m in others)
 
 
 def _is_result(row: Any) -> TypeGuard[dict[str, Any]]:
