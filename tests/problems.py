@@ -67,6 +67,7 @@ def study_results(
                     zip(KEY, cell.key, strict=True),
                     zero_one=error,
                     mae=1.5 * error,
+                    rank_mae=1.4 * error,
                     trainings=1000 - cell.labels,
                 )
                 if cell.method.startswith("TOR,") or cell.method == "TOR":
@@ -75,6 +76,7 @@ def study_results(
                     row |= {
                         "initial_zero_one": error + gain,
                         "initial_mae": 1.5 * error + gain,
+                        "initial_rank_mae": 1.4 * error + gain,
                         "swaps": 4,
                     }
                     row["rises"] = int(

@@ -5,7 +5,9 @@ import os
 import signal
 import subprocess
 import sys
+import time
 import xml.etree.ElementTree as ET
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -116,8 +118,9 @@ def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path):
         assert f"{out / figure}.svg" in said
     for figure in ("fig10", "fig11"):
         text = (out / f"{figure}.svg").read_text()
-        assert "books, 1 realisation<" in text
-        assert "dvd, 1 realisation<" in text
+        assert "books" in text
+        assert "(1 realisation)<" in text
+        assert "dvd" in text
         assert "kitchen" not in text
     assert "No results yet for fig5, fig6, fig7, fig8, fig9\n" in said
     assert (
@@ -191,3 +194,52 @@ def test_a_folder_that_cannot_be_used_is_refused_before_anything_runs(tmp_path):
     result = CliRunner().invoke(app, ["reproduce", "fig7", "--out", str(tmp_path / "file" / "sub")])
     assert result.exit_code == 2
     assert "running" not in result.output
+
+
+def test_random_results_are_run_again_and_compared(tmp_path, amazon_home):
+    shared = ["reproduce", "fig10", "--data", amazon_home, "--out", tmp_path]
+    run(*shared, "--realizations", "2", "--labels", "100", "--datasets", "books")
+    said = run(*shared, "--check", "4").output
+    assert "4 random results" in said
+    assert "4 have the same errors to the last bit" in said
+    table = ResultTable(tmp_path / "results.jsonl")
+    changed = [{**row, "mae": row["mae"] + 0.25} for row in table.rows()]
+    table.path.write_text("".join(json.dumps(row) + "\n" for row in changed))
+    said = run(*shared, "--check", "2").output
+    assert "0 have the same errors" in said
+    assert "at most 0.2500" in said
+    page = (tmp_path / "check.md").read_text()
+    assert page.count("| sentiment, books") == 2
+    said = run("reproduce", "fig7", "--out", tmp_path, "--check", "2", code=2).output
+    assert "has no results of these figures" in said
+
+
+@pytest.mark.skipif(not Path("/proc/self/task").is_dir(), reason="there is no /proc")
+def test_workers_end_with_a_killed_parent(tmp_path, amazon_home):
+    arguments = ["reproduce", "fig10", "--realizations", "20", "--datasets", "books"]
+    arguments += ["--jobs", "2", "--data", str(amazon_home), "--out", str(tmp_path)]
+    process = subprocess.Popen(
+        [sys.executable, "-c", TELLING_ALL, *arguments],
+        stderr=subprocess.PIPE,
+        stdout=subprocess.DEVNULL,
+    )
+    for line in process.stderr:
+        if line.startswith(b"1/"):
+            break
+    children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+    assert children
+    process.send_signal(signal.SIGKILL)
+    process.wait(timeout=10)
+    deadline = time.monotonic() + 20
+    while time.monotonic() < deadline and any(_computes(pid) for pid in children):
+        time.sleep(0.1)
+    assert not any(_computes(pid) for pid in children)
+    process.stderr.close()
+
+
+def _computes(pid):
+    """Whether a process of joblib is still there."""
+    try:
+        return b"joblib" in Path(f"/proc/{pid}/cmdline").read_bytes()
+    except OSError:
+        return False

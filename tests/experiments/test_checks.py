@@ -5,7 +5,7 @@ import pytest
 from problems import study_results
 from scipy.stats import wilcoxon
 
-from tordinal.experiments.checks import compare
+from tordinal.experiments.checks import Finding, compare, holm
 
 
 def test_paired_comparisons_agree_with_scipy():
@@ -24,3 +24,16 @@ def test_paired_comparisons_agree_with_scipy():
     assert compare(partial, "sentiment", "dvd", "TOR", "RED-SVM", "mae")[1] == pytest.approx(
         shared["RED-SVM"].mean()
     )
+
+
+def test_corrected_p_values_are_those_of_holm():
+    p = [0.01, 0.01, 0.02, 0.2, 0.5]
+    corrected = holm(p)
+    assert [corrected[v] for v in p] == pytest.approx([0.05, 0.05, 0.06, 0.4, 0.5])
+    finding = Finding()
+    finding.add_less((1.0, 2.0, 0.01), "sure")
+    finding.add_less((1.0, 2.0, 0.02), "perhaps")
+    finding.add(True, "seen")
+    assert finding.verdict() == "holds"
+    assert finding.verdict({0.01: 0.03, 0.02: 0.06}) == "holds in part"
+    assert finding.passed({0.01: 0.03, 0.02: 0.06}) == 2

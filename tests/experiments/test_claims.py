@@ -7,8 +7,9 @@ from tordinal.experiments.claims import CLAIMS, claims_page, judge, read_reasons
 
 
 def test_every_claim_is_judged():
-    verdict = {claim.text: finding.verdict for claim, finding in judge(study_results())}
-    assert len(verdict) == len(CLAIMS) == 25
+    verdict = {j.text: j.finding.verdict() for j in judge(study_results())}
+    assert len(CLAIMS) == 25
+    assert len(verdict) == 30  # five of them are about the absolute error on reviews
     assert verdict["TOR has the least zero-one error on every benchmark set"] == "holds"
     assert verdict["TOR is not the best in absolute error on the benchmark sets"] == "does not hold"
     assert verdict["The gain of TOR is largest near p = 0.1, and smaller at p = 0"] == "holds"
@@ -16,12 +17,12 @@ def test_every_claim_is_judged():
     assert verdict["TOR needs fewer trainings as labels grow"] == "holds"
     assert "not measured" not in verdict.values()
     page = claims_page(study_results())
-    assert page.count("| VI-") == 24
+    assert page.count("| VI-") == 29
     assert page.count("| abstract") == 1
     assert "sentiment: 560 pairs exchanged in 140 runs, 12 trainings not lower" in page
     few = judge(study_results(studies=("sentiment",)))
-    measured = [claim.section for claim, finding in few if finding.verdict != "not measured"]
-    assert measured == ["abstract", *["VI-B"] * 6]
+    measured = [j.claim.section for j in few if j.finding.verdict() != "not measured"]
+    assert measured == ["abstract", *["VI-B"] * 9]
 
 
 def test_a_reason_is_given_only_for_the_verdict_it_was_written_for(tmp_path):
@@ -36,7 +37,7 @@ def test_a_reason_is_given_only_for_the_verdict_it_was_written_for(tmp_path):
         f'["{not_best}"]\nverdict = "holds"\nwhy = "it is not so"\n'
     )
     page = claims_page(study_results(), read_reasons(path))
-    assert f"| {best} | holds | 16 of 16 | the table was made so |" in page
+    assert f"| {best} | holds | does not hold | 16 of 16 | the table was made so |" in page
     assert "it is not so" not in page
     for wrong in (
         '["no claim"]\nverdict = "holds"\nwhy = "x"',
@@ -46,3 +47,24 @@ def test_a_reason_is_given_only_for_the_verdict_it_was_written_for(tmp_path):
         path.write_text(wrong)
         with pytest.raises(ValueError, match=r"reasons.toml"):
             read_reasons(path)
+
+
+def test_absolute_errors_on_reviews_are_judged_in_stars_and_in_ranks():
+    results = study_results()
+    near = results["dataset"].isin(["books", "dvd", "electronics", "kitchen"])
+    results.loc[near, "mae"] = results.loc[near, "mae"] + 0.9
+    text = "With 100 labels the absolute error of RED-SVM is close to one"
+    judged = {j.text: j.finding for j in judge(results)}
+    assert judged[f"{text} (in stars)"].verdict() == "does not hold"
+    assert (
+        judged[f"{text} (in ranks)"].checks[0].text != judged[f"{text} (in stars)"].checks[0].text
+    )
+    plain = judge(results.drop(columns=["rank_mae", "initial_rank_mae"]))
+    assert [j.text for j in plain] == [claim.text for claim in CLAIMS]
+
+
+def test_a_page_of_mixed_results_says_so():
+    results = study_results().assign(version="0.2.0", commit="a1")
+    assert "(tordinal 0.2.0 (a1))" in claims_page(results)
+    results.loc[results.index[0], "commit"] = "b2"
+    assert "MIXED: tordinal 0.2.0 (a1)" in claims_page(results)

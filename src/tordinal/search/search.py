@@ -37,6 +37,7 @@ FIRST_FOLDS = 2  # folds after which the worse half of the transductive candidat
 SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is hopeless
 RACE_TOL = 1e-2  # tolerance in the race
 RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this share of C; factor
+CLEARLY = 3.0  # standard errors of a difference from which a candidate is no member
 NEAR_TIE = 0.25  # standard errors within which the simpler model wins
 COSTS = {  # of being some ranks off
     "absolute": lambda off: np.abs(off),
@@ -217,12 +218,36 @@ class Search:
         order = sorted(
             whole, key=lambda t: (-round(estimates[t], 9), *self._complexity(t.candidate))
         )
-        if not order or n > 1:
-            return diverse(order, n)
+        if not order:
+            return []
         top = order[0]
+        if n > 1:
+            return diverse([t for t in order if not self._clearly_worse(t, top, without)], n)
         least = estimates[top] - NEAR_TIE * top.error(REPEATS)
         near = [t for t in order if estimates[t] >= least]
         return [min(near, key=lambda t: self._complexity(t.candidate))]
+
+    def _clearly_worse(self, trial: Trial, top: Trial, without: int | None) -> bool:
+        """Whether a candidate lost to the best by more than chance does, on the rows of both.
+
+        A vote evens out the chance of a choice among equals, but several bad models outvote a good
+        one.
+        """
+        if self.cost is None:
+            shared = [s for s in trial.scores if s in top.scores and s != without]
+            lost = np.array([top.scores[s] - trial.scores[s] for s in shared])
+        else:
+            rank = self.rank[self.labeled]
+            shared = [s for s in trial.labels if s in top.labels and s < self.n_splits]
+            lost = np.concatenate(
+                [
+                    self.cost(trial.labels[s] - rank[self._held(s)])
+                    - self.cost(top.labels[s] - rank[self._held(s)])
+                    for s in shared
+                    if s != without
+                ]
+            )
+        return float(lost.mean()) > CLEARLY * float(lost.std()) / np.sqrt(len(lost))
 
     def _complexity(self, c: Candidate) -> tuple[bool, int, int, float]:
         kernels = [id(k) for k in options(self.owner.kernel)]
