@@ -47,6 +47,8 @@ class Solution:
         What is left of the optimality conditions, in the measure that `tol` bounds.
     converged : bool
         Whether `violation` is within the tolerance.
+    next_start : Solution or None
+        Where the solver itself ended, if a better point was known; it goes on from there.
     """
 
     h: Array
@@ -60,6 +62,7 @@ class Solution:
     n_iter: int = 0
     violation: float = np.inf
     converged: bool = False
+    next_start: "Solution | None" = None
 
     def times(self, factor: float) -> "Solution":
         """The same solution for features multiplied by 1 / sqrt(factor) and costs by factor."""
@@ -157,10 +160,11 @@ class Solver(ABC):
             The optimum, or the best point reached.
         """
         scale = self.data.scale
+        start = warm if warm is None or warm.next_start is None else warm.next_start
         task = Task(
             y.copy(),  # a solution outlives what the caller does with its arrays
             scale * cost,
-            None if warm is None else warm.times(scale),
+            None if start is None else start.times(scale),
             tol,
             np.inf if max_iter < 0 else max_iter,
             on_chunk or (lambda steps, violation: None),
@@ -172,7 +176,26 @@ class Solver(ABC):
                 f"the solution is not finite (objective {solution.objective}): values of X or the "
                 "kernel are too large or too small to compute with. Scale the features."
             )
-        return solution
+        return solution if warm is None else self._or_as_it_was(warm, solution)
+
+    def _or_as_it_was(self, warm: Solution, solution: Solution) -> Solution:
+        """A solution, or the warm one where its (w, t) is better for the new ranks, too.
+
+        A swap lowers the objective at the warm (w, t) by a known amount, which may be less than
+        what a training to the tolerance leaves on the table (docs/mathematics.md).
+        """
+        rows = np.flatnonzero(warm.y != solution.y)
+        if len(rows) == 0 or not np.array_equal(warm.cost, solution.cost):
+            return solution
+        h, t, cost = warm.h[rows], warm.thresholds, warm.cost[rows]
+        before, now = (self.original.losses(y[rows], cost, h, t) for y in (warm.y, solution.y))
+        value = warm.objective + (now - before)
+        if not value < solution.objective:
+            return solution
+        return replace(
+            solution, h=warm.h, thresholds=t, objective=value, coefficients=warm.coefficients,
+            coef=warm.coef, next_start=solution,
+        )  # fmt: skip
 
     def _or_nothing(self, task: Task, solution: Solution) -> Solution:
         """A solution, or w = 0 where one that has not converged is worse than that."""
