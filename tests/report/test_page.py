@@ -230,3 +230,13 @@ def test_in_a_browser_no_script_runs_and_nothing_is_requested(page, tmp_path):
             assert tab.evaluate("document.documentElement.scrollWidth") <= width
             assert "<script>document.title" in tab.inner_text("body")
         browser.close()
+
+
+def test_shares_of_the_unrated_rows_have_an_interval(rated, page):
+    rating, _ = rated
+    shares = rating.shares
+    assert [name for name, *_ in shares] == rating.target.classes
+    assert sum(share for _, share, _, _ in shares) == pytest.approx(1.0)
+    assert all(low <= share <= high for _, share, low, high in shares)
+    if rating.worth.judgement != "unknown":
+        assert "share of the unrated rows" in page

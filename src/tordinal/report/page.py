@@ -84,6 +84,7 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         card=rating.model.card,
         errors=_errors(rating),
         sure=totals.sure,
+        shares=[(visible(str(name)), *rest) for name, *rest in rating.shares],
         curve="" if rating.curve is None else str(rating.curve),
         worth=visible(str(rating.worth)),
         figures=rating.worth,

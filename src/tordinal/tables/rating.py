@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tordinal.class_ratios import ratio_interval
 from tordinal.distances import Matrix
 from tordinal.estimators import REDSVM, TOR, TORCV
 from tordinal.fitting import Recipe
@@ -233,6 +234,23 @@ class Rating:
     def confidence(self) -> Array:
         """Probability of each row's rating; 1 where it was given."""
         return np.where(self.given, 1.0, self.probability[np.arange(len(self.rank)), self.rank])
+
+    @property
+    def shares(self) -> list[tuple[Any, float, float, float]]:
+        """Each rating with its share among the unrated rows, as estimated, and its interval.
+
+        Empty where no row is unrated.
+        """
+        posteriors = self.probability[~self.given]
+        if len(posteriors) == 0:
+            return []
+        n_classes = len(self.target.classes)
+        counts = np.bincount(self.target.rank[self.given], minlength=n_classes)
+        ratio, low, high = ratio_interval(posteriors, counts)
+        return [
+            (name, float(r), float(a), float(b))
+            for name, r, a, b in zip(self.target.classes, ratio, low, high, strict=True)
+        ]
 
     @property
     def worth(self) -> Worth:
