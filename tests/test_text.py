@@ -169,3 +169,15 @@ def test_a_vectorizer_is_saved_as_a_text_and_comes_back_whole():
     )
     assert not any("\n" in term for term in views.letters_.vectorizer_.vocabulary_)
     assert not hasattr(pickle.loads(pickle.dumps(TextVectorizer())), "vocabulary_")
+
+
+def test_axes_of_texts_that_have_fewer_than_asked_for():
+    texts = ["aaaa", "bbbb", "cccc", "dddd", "eeee", "ffff"] * 20
+    axes = LatentAxes(TextVectorizer(stop_words=None), n_axes=5)
+    X = axes.fit_transform(texts)
+    assert np.isfinite(X).all()
+    assert np.array_equal(X[:6], X[6:12])
+    terms = axes.vectorizer_.transform(texts)
+    kept = axes.svd_.explained_variance_ratio_.sum()
+    assert kept > 0.7, "five axes of six equally frequent words hold most of them"
+    assert terms.shape[1] == 6

@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 
 PRIOR = 1.0  # strength of the pull of the offsets towards 0
 LEAST_SLOPE = 1e-3
+ROUNDING = 1e-13  # relative change of the likelihood that is noise
 FLOOR = 1e-3  # share of the uniform distribution mixed in, so that no class is impossible
 
 
@@ -90,9 +91,11 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
         step = -np.linalg.solve(H, gradient)
         if float(np.abs(step).max()) < 1e-13 * (1.0 + float(np.abs(x).max())):
             break
-        size, now = 1.0, value(x)
-        while size > 1e-10 and value(x + size * step) > now + 1e-4 * size * float(gradient @ step):
-            size *= 0.5
+        size, now, slope = 1.0, value(x), float(gradient @ step)
+        # So near the end that values differ by rounding, a whole step of Newton's is the best one.
+        if -slope > ROUNDING * now:
+            while size > 1e-10 and value(x + size * step) > now + 1e-4 * size * slope:
+                size *= 0.5
         x = x + size * step
     return Calibration(max(float(x[0]), LEAST_SLOPE), x[1:] if fit_offsets else np.zeros(m))
 

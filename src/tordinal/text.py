@@ -9,6 +9,7 @@ from typing import Any, Self
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from scipy.sparse.linalg import ArpackError
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.decomposition import TruncatedSVD
 from sklearn.feature_extraction.text import TfidfVectorizer
@@ -357,13 +358,21 @@ class LatentAxes(TransformerMixin, BaseEstimator):
         n_axes = min(self.n_axes, len(texts) // 4, terms.shape[1] - 1)
         if n_axes > 1:  # a single one, scaled to unit length, says nothing
             self.n_axes_ = n_axes
-            self.svd_ = TruncatedSVD(self.n_axes_, algorithm="arpack", random_state=0).fit(terms)
+            self.svd_ = _main_axes(terms, n_axes)
         return terms
 
     def _place(self, terms: Any) -> NDArray[np.float64]:
         if self.n_axes_ == 0:
             return np.zeros((terms.shape[0], 0))
         return normalize(self.svd_.transform(terms), copy=False)
+
+
+def _main_axes(terms: Any, n_axes: int) -> TruncatedSVD:
+    """The main axes of rows; where they have fewer than so many, Lanczos' method may break down."""
+    try:
+        return TruncatedSVD(n_axes, algorithm="arpack", random_state=0).fit(terms)
+    except ArpackError:
+        return TruncatedSVD(n_axes, n_iter=10, n_oversamples=20, random_state=0).fit(terms)
 
 
 class TextViews(TransformerMixin, BaseEstimator):

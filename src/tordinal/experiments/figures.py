@@ -200,9 +200,10 @@ def _draw(stem: Path, title: str, remark: str, panels: list[Panel]) -> list[Path
         loc="outside lower center",
         ncols=min(len(handles), int(size[0] / ENTRY)),
         frameon=False,
+        title=remark,
+        title_fontproperties={"size": 7.5},
     )
     canvas.suptitle(title, fontsize=12)
-    canvas.supxlabel(remark, fontsize=7.5, color="#555555")
     paths = [stem.with_name(f"{stem.name}.{kind}") for kind in ("png", "svg")]
     png, svg = map(str, paths)
     style = mpl.rc_context({"svg.hashsalt": "tordinal", "svg.fonttype": "none"})
