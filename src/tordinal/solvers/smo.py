@@ -23,7 +23,14 @@ from numpy.typing import NDArray
 from tordinal.engines.gram import Gram
 from tordinal.problem import Problem
 from tordinal.reduction import signs
-from tordinal.solvers.smo_steps import Prospects, prospects, take_rounds, take_steps
+from tordinal.solvers.smo_steps import (
+    Prospects,
+    boxes,
+    prospects,
+    shares,
+    take_rounds,
+    take_steps,
+)
 from tordinal.solvers.solver import GAP, Solution, Solver, Task
 from tordinal.solvers.square_root import SquareRoot
 from tordinal.solvers.working_set import WorkingSet
@@ -49,6 +56,7 @@ HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
+COARSE = 10.0  # of trainings between two swaps
 
 
 class SMO(Solver):
@@ -65,12 +73,14 @@ class SMO(Solver):
     """
 
     data: Gram
+    coarse = COARSE
 
     def __init__(self, data: Gram, problem: Problem):
         super().__init__(data, problem)
         self._work = WorkingSet(data, ALL if problem.coupling.any_pair else ALL_BY_PAIRS)
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
         self._diagonal = data.diagonal.astype(np.float32)
+        self._last: tuple[Array, State] | None = None  # u of the last solution, and where it ended
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
@@ -166,7 +176,8 @@ class SMO(Solver):
         tol: float = 0.0,
     ) -> Solution:
         t = self.problem.coupling.thresholds(at.c, view.least, view.most)
-        a, h = at.beta.sum(axis=1), at.h
+        a, u = shares(task.y, task.cost, at.beta)
+        h = at.h
         if float(task.cost.max()) > HARD:
             a = a - a.mean()  # what was carried along is lost in rounding, and so is this sum
             h = self.data.times(a)
@@ -175,8 +186,7 @@ class SMO(Solver):
             carried = self.problem.objective(task.y, task.cost, at.h, float(a @ at.h), t)
             if task.tells(value - carried, value):
                 violation = max(violation, (value - carried) / value)
-        u = signs(task.y, len(t)) * at.beta
-        u = np.divide(u, task.cost[:, None], out=np.zeros_like(u), where=task.cost[:, None] > 0)
+        self._last = (u, at) if h is at.h else None
         return Solution(
             h, t, value, a, task.y, task.cost, u, n_iter=steps, violation=max(violation, 0.0),
             converged=bool(violation <= 1.001 * tol),
@@ -252,6 +262,8 @@ class SMO(Solver):
         n, m, warm = len(task.y), self.problem.n_thresholds, task.warm
         if warm is None or warm.u is None:
             return State(np.zeros((n, m)), np.zeros(n), task)
+        if (swapped := self._after_swaps(task, warm)) is not None:
+            return swapped
         C, s = self.problem.costs(task.y, task.cost), signs(task.y, m)
         lines = self.problem.lines
         low, high = lines.box
@@ -277,6 +289,28 @@ class SMO(Solver):
                 return State(kept, warm.h.copy(), task)
         return State(beta, h, task)
 
+    def _after_swaps(self, task: Task, warm: Solution) -> "State | None":
+        """The same start where only labels were swapped since the last training.
+
+        Then it costs what the swapped rows cost, not passes over all of them. None where that is
+        not so, or where the swapped rows did not sit at opposite bounds.
+        """
+        if self._last is None or warm.u is not self._last[0] or not self.problem.coupling.any_pair:
+            return None
+        u, last = self._last
+        if not np.array_equal(task.cost, last.task.cost):
+            return None
+        rows = np.flatnonzero(task.y != last.task.y)
+        s, C = signs(task.y[rows], u.shape[1]), self.problem.costs(task.y[rows], task.cost[rows])
+        new, old = s * u[rows] * C, last.beta[rows]
+        c = last.c + (new - old).sum(axis=0)
+        if abs(float(c.sum())) > ROUNDING * float(np.abs(c).sum()):
+            return None
+        beta = last.beta.copy()
+        beta[rows] = new
+        change = new.sum(axis=1) - old.sum(axis=1)
+        return State(beta, last.h + self.data.combine(rows, change), task, c)
+
     def _dual(self, beta: Array, h: Array, s: Array) -> float:
         """The objective of the dual."""
         c, problem = beta.sum(axis=0), self.problem
@@ -291,20 +325,18 @@ class State:
     beta: Array
     h: Array
     task: Task
+    c: Array = None  # type: ignore[assignment]
 
     def __post_init__(self) -> None:
-        self.c = self.beta.sum(axis=0)
-        # Sums that are only rounding would pass for multipliers of t_k <= t_{k+1}.
-        self.c[np.abs(self.c) <= ROUNDING * np.abs(self.beta).sum()] = 0.0
+        if self.c is None:
+            self.c = self.beta.sum(axis=0)
+            # Sums that are only rounding would pass for multipliers of t_k <= t_{k+1}.
+            self.c[np.abs(self.c) <= ROUNDING * np.abs(self.beta).sum()] = 0.0
 
     def part(self, index: Index, problem: Problem) -> "Part":
         """A copy of some rows."""
         y, cost = self.task.y[index], self.task.cost[index]
-        s, C = signs(y, len(self.c)), problem.costs(y, cost)
-        low, high = problem.lines.box
-        lower, upper = np.where(s > 0, low * C, -high * C), np.where(s > 0, high * C, -low * C)
-        target = problem.lines.kink * s
-        return Part(self.beta[index], self.h[index], lower, upper, target)
+        return Part(self.beta[index], self.h[index], *boxes(y, cost, len(self.c), *problem.shape))
 
 
 @dataclass

@@ -5,7 +5,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Prospects", "prospects", "take_rounds", "take_steps"]
+__all__ = ["Prospects", "boxes", "prospects", "shares", "take_rounds", "take_steps"]
 
 LANES = 256  # rows that are compared with the running extremes at a time: all in the first cache
 FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
@@ -38,22 +38,49 @@ def prospects(h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, ra
     for i in range(n):
         if cost[i] == 0.0:
             continue
+        to_low, to_high, best_up, best_low = low_bound * cost[i], high_bound * cost[i], np.inf, -np.inf
         for k in range(first[y[i]], last[y[i]]):
-            if y[i] > k:
-                g = h[i] + rc[k] - kink
-                lower, upper = low_bound * cost[i], high_bound * cost[i]
-            else:
-                g = h[i] + rc[k] + kink
-                lower, upper = -high_bound * cost[i], -low_bound * cost[i]
-            if beta[i, k] < upper:
-                least[k] = min(least[k], g)
-                if raised < 0 or raised == k:
-                    up[i] = min(up[i], g)
-            if beta[i, k] > lower:
-                most[k] = max(most[k], g)
-                if lowered < 0 or lowered == k:
-                    low[i] = max(low[i], g)
+            # Choices instead of branches, which nobody could predict.
+            above = y[i] > k
+            g = h[i] + rc[k] - (kink if above else -kink)
+            g_up = g if beta[i, k] < (to_high if above else -to_low) else np.inf
+            g_low = g if beta[i, k] > (to_low if above else -to_high) else -np.inf
+            least[k] = min(least[k], g_up)
+            most[k] = max(most[k], g_low)
+            best_up = min(best_up, g_up if raised < 0 or raised == k else np.inf)
+            best_low = max(best_low, g_low if lowered < 0 or lowered == k else -np.inf)
+        up[i], low[i] = best_up, best_low
     return Prospects(up, low, least, most)
+
+
+@njit(cache=True, nogil=True)
+def boxes(y, cost, m, first, last, low_bound, high_bound, kink):
+    """Bounds of the variables of some rows, and the margins that the loss asks for, signed."""
+    n = y.shape[0]
+    lower, upper, target = np.zeros((n, m)), np.zeros((n, m)), np.empty((n, m))
+    for i in range(n):
+        for k in range(m):
+            above = y[i] > k
+            target[i, k] = kink if above else -kink
+            if first[y[i]] <= k < last[y[i]]:
+                lower[i, k] = (low_bound if above else -high_bound) * cost[i]
+                upper[i, k] = (high_bound if above else -low_bound) * cost[i]
+    return lower, upper, target
+
+
+@njit(cache=True, nogil=True)
+def shares(y, cost, beta):
+    """The weight a_i of each row, and its variables in units of its cost, alpha_ik / C_i."""
+    n, m = beta.shape
+    a, u = np.empty(n), np.zeros((n, m))
+    for i in range(n):
+        total, C = 0.0, cost[i]
+        for k in range(m):
+            total += beta[i, k]
+            if C > 0.0:
+                u[i, k] = (beta[i, k] if y[i] > k else -beta[i, k]) / C
+        a[i] = total
+    return a, u
 
 
 @njit(cache=True, nogil=True, inline="always")
