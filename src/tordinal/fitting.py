@@ -62,6 +62,8 @@ class Recipe:
         Class proportions of the unlabelled rows.
     tol, max_iter, cache_size
         Tolerance and limits.
+    rough : bool
+        Whether Algorithm 1 may stop short of small gains, as in a search.
     """
 
     C: float = 1.0
@@ -79,6 +81,7 @@ class Recipe:
     tol: float = 1e-3
     max_iter: int = -1
     cache_size: float = 2500
+    rough: bool = False
 
     def kernel_for(self, X: Matrix) -> Kernel:
         """The kernel with its parameters settled for some rows."""
@@ -173,7 +176,10 @@ def run_algorithm_1(
 
     schedule = c2_schedule(recipe.C, recipe.C2_start, recipe.C2_factor, recipe.C2_max)
     trainer = SolverTrainer(solver, recipe.tol, recipe.max_iter, on_chunk)
-    return transduce(trainer, rank, weight, recipe.C, schedule, counts, recipe.swaps, on_training)
+    return transduce(
+        trainer, rank, weight, recipe.C, schedule, counts, recipe.swaps, on_training,
+        recipe.rough,
+    )  # fmt: skip
 
 
 def _calibrated(recipe: Recipe, solver: Solver, rank: Ranks, weight: Array) -> Calibration:

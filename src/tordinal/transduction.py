@@ -18,6 +18,7 @@ Array = NDArray[np.float64]
 Swaps = int | str
 
 NEGLIGIBLE = 1e-5  # share of the objective below which `swaps="all"` does not train again
+ROUGH = 1e-3  # the same where candidates are only compared
 FINEST = 1e-4  # how far below `tol` a training is refined to make a swap's gain visible
 MOST_LEVELS = 10_000
 
@@ -153,6 +154,7 @@ def transduce(
     counts: Callable[[Fit], NDArray[np.int64]],
     swaps: Swaps = "single",
     on_training: Callable[[dict[str, float], Any], bool] | None = None,
+    rough: bool = False,
 ) -> Transduction:
     """Algorithm 1.
 
@@ -174,7 +176,12 @@ def transduce(
         Pairs per class boundary and training, or the exact step.
     on_training : callable, optional
         Called with each new record of the history and the fit; a true answer ends the search there.
+    rough : bool
+        For comparisons, where the last bit of the objective does not matter: exchanges that gain
+        less than a thousandth of it are not made, and no training is repeated more finely.
     """
+    # Footnote 2 is for speed: no immeasurable exchanges.
+    least_gain = ROUGH if rough else NEGLIGIBLE if swaps == "all" else 0.0
     unlabeled = y == UNLABELED
     supervised = trainer.train(
         y, np.where(unlabeled, 0.0, C1 * weight), None, 1.0
@@ -195,20 +202,20 @@ def transduce(
             swapped, n_swaps = exchange_labels(
                 result.fit, result.y, unlabeled, weight, trainer.gain, swaps
             )  # lines 9 to 15
-            if n_swaps and swaps == "all":  # footnote 2 is for speed: no immeasurable exchanges
+            if n_swaps and least_gain > 0.0:
                 gained = C2 * labeling_gain(result.fit, result.y, swapped, weight, trainer.gain)
-                n_swaps = n_swaps if gained > NEGLIGIBLE * result.fit.objective else 0
+                n_swaps = n_swaps if gained > least_gain * result.fit.objective else 0
             fit = _retrain(trainer, swapped, cost, result.fit) if n_swaps else None  # line 8
             if fit is not None:
                 result.y, result.fit, coarse = swapped, fit, trainer.coarse > 1.0
                 result.history[-1]["swaps"] = n_swaps
                 stop = _record(result, C2, on_training)
-            elif coarse:
+            elif coarse and not rough:
                 _refine(result, trainer, cost)  # and look again whether a swap is left
                 coarse = False
             else:
                 break  # line 16
-        if coarse:
+        if coarse and not rough:
             _refine(result, trainer, cost)
     return result
 

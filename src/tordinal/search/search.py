@@ -1,5 +1,6 @@
 """The cross-validation behind `TORCV`: folds, shared kernels, a race of transductive candidates."""
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -33,7 +34,7 @@ Index = NDArray[np.int64]
 
 REPEATS = 2  # how often the cheap supervised cross-validation is repeated, with other folds
 SETTINGS = 3  # supervised settings (loss, kernel and its best C) whose variants enter the race
-FIRST_FOLDS = 2  # folds after which the worse half of the transductive candidates drops out
+KEPT = (0.67, 0.4)  # share of the transductive candidates that go on after one fold, and after two
 SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is hopeless
 RACE_TOL = 1e-2  # tolerance in the race
 RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this share of C; factor
@@ -127,33 +128,32 @@ class Search:
     # Stage 2: transductive models, in a race ----------------------------------------------------
 
     def race(self, candidates: list[Candidate]) -> list[Trial]:
-        """Cross-validate transductive candidates fold by fold; the worse half drops out early."""
+        """Cross-validate transductive candidates fold by fold; the worse ones drop out early."""
         first = {c.kind: c for c in candidates}
         data = {kind: self._hold(c, self.rows) for kind, c in first.items()}
         trials = [Trial(c) for c in candidates]
-        alive = trials
-        later = (len(trials) + 1) // 2 * (self.n_splits - FIRST_FOLDS)
-        total, done = len(trials) * FIRST_FOLDS + later, 0
         rank, weight = self.rank[self.rows], np.ones(len(self.rows))
         fold = np.concatenate([self.folds[0], np.full(len(self.rows) - len(self.labeled), -1)])
-        stages = (range(min(FIRST_FOLDS, self.n_splits)), range(FIRST_FOLDS, self.n_splits))
-        for stage in stages:
-            jobs = [(trial, k) for k in stage for trial in alive]
+        # How many are in the race in each fold.
+        left = [len(trials), *(math.ceil(share * len(trials)) for share in KEPT)]
+        left += [left[-1]] * (self.n_splits - len(left))
+        alive, done, total = trials, 0, sum(left[: self.n_splits])
+        for k in range(self.n_splits):
+            if len(alive) > left[k]:
+                alive = sorted(alive, key=lambda t: -self.estimate(t))[: left[k]]
             results = self._parallel(
                 delayed(held_out)(
                     self._quick(trial.candidate), data[trial.candidate.kind], rank, weight,
                     self.n_classes, fold, k, transductive=True, share=self._share,
                 )
-                for trial, k in jobs
+                for trial in alive
             )  # fmt: skip
-            for (trial, k), (rows, distances, labels) in zip(jobs, results, strict=True):
+            for trial, (rows, distances, labels) in zip(alive, results, strict=True):
                 self._note(trial, k, rows, distances, labels)
                 done += 1
                 self.progress.part("transductive candidates", done, total)
-            if stage.start == 0 and self.n_splits > FIRST_FOLDS:
-                alive = sorted(alive, key=lambda t: -self.estimate(t))[: (len(alive) + 1) // 2]
-                for trial in trials:
-                    trial.dropped = trial not in alive
+        for trial in trials:
+            trial.dropped = trial not in alive
         return trials
 
     # Scores -------------------------------------------------------------------------------------
@@ -280,7 +280,7 @@ class Search:
         recipe = self._recipe(candidate)
         start = min(RACE_C2, RACE_SHARE * recipe.C)
         tol = max(recipe.tol, RACE_TOL)
-        return replace(recipe, tol=tol, C2_start=start, C2_factor=RACE_FACTOR)
+        return replace(recipe, tol=tol, C2_start=start, C2_factor=RACE_FACTOR, rough=True)
 
     def _recipe(self, candidate: Candidate) -> Recipe:
         return candidate.recipe(self.base, self.n_classes)

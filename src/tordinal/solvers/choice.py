@@ -6,7 +6,8 @@ rows                        hinge, Laplacian                smooth losses
 a kernel, or more features  `SMO` on the Gram matrix        `KernelNewton` on the Gram
 than rows                                                   matrix
 dense linear                `Newton` in the features        `Newton` in the features
-few sparse linear           `SMO` on the Gram matrix        `Newton` in the features
+few sparse linear           `SMO` on the Gram matrix        `Newton` in the features, of up to
+                                                            500 rows `KernelNewton`
 many sparse linear          `CoordinateDescent` in the      `Newton` in the features
                             features
 ==========================  ==============================  ==============================
@@ -34,6 +35,7 @@ SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, CoordinateDescent, Newto
 
 MOST_FEATURES = 1500  # beyond, a matrix over dense features is too large to factor often
 DENSE_FEATURES = 300  # up to here sparse rows are made dense
+FEW_ROWS = 500  # sparse rows whose small Gram matrix is quicker than conjugate gradients
 GRAM_ROWS = 12_000  # sparse rows whose Gram matrix is worth its memory
 GRAM_PRODUCTS = 5e9  # products of non-zeros that it may take
 
@@ -63,7 +65,7 @@ def _in_features(X: Matrix, problem: Problem, cache_size: float) -> bool:
     if not sp.issparse(X):
         return d <= min(n, MOST_FEATURES) or not fits
     if problem.smooth:
-        return True
+        return n > FEW_ROWS or d < n
     by_feature = np.bincount(X.indices, minlength=d).astype(np.float64)
     return not fits or n > GRAM_ROWS or float(by_feature @ by_feature) > GRAM_PRODUCTS
 

@@ -170,7 +170,8 @@ class Descent:
             E = in_rows[:, 1:]
             loose = DAMPING * (float(self.cost.sum()) + float(self.penalty.max()))
             M = self.penalty + np.diag(E.sum(axis=0) + loose)
-            v, z, tau = self.space.direction(grad_a, grad_t, D, E, M, self.cost)
+            enough = 2.0 * task.tol**2 * max(value, 0.0)  # the decrement that the tolerance allows
+            v, z, tau = self.space.direction(grad_a, grad_t, D, E, M, self.cost, enough)
             slope = float(grad_a @ z + grad_t @ tau)
             left = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
             task.report(steps, left)
@@ -258,12 +259,20 @@ class Space:
         return columns
 
     def direction(
-        self, grad_a: Array, grad_t: Array, D: Array, E: Array, M: Array, cost: Array
+        self,
+        grad_a: Array,
+        grad_t: Array,
+        D: Array,
+        E: Array,
+        M: Array,
+        cost: Array,
+        enough: float = 0.0,
     ) -> tuple[Array, Array, Array]:
         """Newton's direction v, with z = K v, and tau.
 
         Eliminating tau = M^-1 (E'z - grad_t) leaves (I + S K) v = r with S = D - E M^-1 E',
-        self-adjoint and positive in the inner product u'K v.
+        self-adjoint and positive in the inner product u'K v. A decrement of `enough` need only be
+        known to be that small.
         """
         inner = Factor(M.copy())
 
@@ -276,7 +285,7 @@ class Space:
                 curvatures = np.maximum(D, LEAST * cost), E, M
                 self.preconditioner = precondition(self, *curvatures, careful=self.careful)
                 self.held_against = 0
-            v, sound = self._conjugate_gradients(self.preconditioner, r, curve)
+            v, sound = self._conjugate_gradients(self.preconditioner, r, curve, enough)
             if sound or self.careful:
                 break
             self.careful, self.preconditioner = True, None  # rounding: again, in double precision
@@ -284,7 +293,11 @@ class Space:
         return v, z, inner.solve(E.T @ z - grad_t)
 
     def _conjugate_gradients(
-        self, preconditioner: "Preconditioner", r: Array, curve: Callable[[Array], Array]
+        self,
+        preconditioner: "Preconditioner",
+        r: Array,
+        curve: Callable[[Array], Array],
+        enough: float,
     ) -> tuple[Array, bool]:
         """Solve (I + S K) v = r; v, and whether rounding has left the method sound."""
         times = preconditioner.times if preconditioner.whole else self.times
@@ -306,11 +319,12 @@ class Space:
             r, z_r = r - step * A_p, z_r - step * z_A_p
             # What is left of the decrease is at most r'K r, and about r'K q with a good q.
             promised += step * size
-            if float(r @ z_r) <= FORCING**2 * promised:
+            negligible = FORCING**2 * max(promised, enough)
+            if float(r @ z_r) <= negligible:
                 break
             q, z_q = preconditioner(r, z_r)
             size, last = float(z_r @ q), size
-            if abs(size) <= FORCING**2 * promised:
+            if abs(size) <= negligible:
                 break
             sound = sound and size > 0
             p, z_p = q + size / last * p, z_q + size / last * z_p
