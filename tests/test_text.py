@@ -1,10 +1,12 @@
 import pickle
+import sys
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from tordinal import text
 from tordinal.datasets import make_reviews
 from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews, spaced_words
 
@@ -181,3 +183,21 @@ def test_axes_of_texts_that_have_fewer_than_asked_for():
     kept = axes.svd_.explained_variance_ratio_.sum()
     assert kept > 0.7, "five axes of six equally frequent words hold most of them"
     assert terms.shape[1] == 6
+
+
+def test_meaning_by_the_package_that_comes_along(monkeypatch):
+    pytest.importorskip("wordllama")
+    texts = ["a wonderful film", "a marvellous movie", "the tax form is late", ""] * 3
+    views = TextViews(n_axes=2, meaning="wordllama")
+    X = views.fit_transform(texts)[:, views.views_["meaning"]].toarray()
+    assert X.shape == (12, 256)
+    assert X[0] @ X[1] > 2 * abs(X[0] @ X[2]), "films are nearer to each other than to taxes"
+    assert not X[3].any()
+    assert np.array_equal(views.transform(texts[:2])[:, views.views_["meaning"]].toarray(), X[:2])
+
+
+def test_a_missing_package_for_meaning_is_named(monkeypatch):
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+    text._wordllama.cache_clear()
+    with pytest.raises(ModuleNotFoundError, match=r'pip install "tordinal\[meaning\]"'):
+        TextViews(meaning="wordllama").fit(["good story", "dull plot"])

@@ -4,6 +4,8 @@ import itertools
 import re
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import lru_cache
+from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
@@ -391,10 +393,11 @@ class TextViews(TransformerMixin, BaseEstimator):
         As in `ReviewVectorizer`.
     min_df : int or float, default=1
         Least number or share of texts that a word must be in.
-    meaning : object, default=None
+    meaning : "wordllama" or object, default=None
         Something that knows what texts mean: an object with ``encode(texts)`` or
         ``transform(texts)``, such as a model of sentence embeddings. What it makes of each text is
-        scaled to unit length and is a view of its own.
+        scaled to unit length and is a view of its own. "wordllama" is the one that
+        ``pip install "tordinal[meaning]"`` brings along; nothing is downloaded when it is used.
 
     Attributes
     ----------
@@ -528,10 +531,12 @@ class TextViews(TransformerMixin, BaseEstimator):
         """What the texts mean, where something knows it."""
         if self.meaning is None:
             return []
-        encode = getattr(self.meaning, "encode", None) or getattr(self.meaning, "transform", None)
+        known = _wordllama() if self.meaning == "wordllama" else self.meaning
+        encode = getattr(known, "encode", None) or getattr(known, "transform", None)
         if encode is None:
             raise ValueError(
-                f"meaning={self.meaning!r} has neither encode(texts) nor transform(texts)"
+                f"meaning={self.meaning!r} is not 'wordllama' and has neither encode(texts) nor "
+                "transform(texts)"
             )
         X = encode(texts)
         X = np.asarray(X.todense() if sp.issparse(X) else X, dtype=np.float64)
@@ -566,6 +571,33 @@ class TextViews(TransformerMixin, BaseEstimator):
 
     def _parts(self) -> tuple[TextVectorizer, LatentAxes, LatentAxes]:
         return self.words_, self.phrases_, self.letters_
+
+
+class _WordLlama:
+    """Static embeddings of 256 numbers, which come with the package wordllama."""
+
+    def __init__(self) -> None:
+        try:
+            import wordllama
+        except ModuleNotFoundError:
+            raise ModuleNotFoundError(
+                "meaning='wordllama' needs a package that is not installed: "
+                'pip install "tordinal[meaning]"'
+            ) from None
+        # It looks for its own files among the downloaded ones alone.
+        own = Path(wordllama.__file__).parent
+        self._model = wordllama.WordLlama.load(dim=256, cache_dir=own, disable_download=True)
+
+    def encode(self, texts: list[str]) -> NDArray[np.float64]:
+        """One row per text; of a text without a word all zero."""
+        X = np.array(self._model.embed([text[:LONGEST] for text in texts]), dtype=np.float64)
+        X[[not text.strip() for text in texts]] = 0.0
+        return X
+
+
+@lru_cache(maxsize=1)
+def _wordllama() -> _WordLlama:
+    return _WordLlama()
 
 
 def _combinations(sizes: list[int]) -> dict[str, NDArray[np.int64]]:

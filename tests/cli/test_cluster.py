@@ -2,6 +2,7 @@
 
 import os
 import signal
+import sys
 import threading
 import time
 
@@ -90,3 +91,12 @@ def test_the_study_on_a_cluster(tmp_path):
         for name in ("there", "here")
     )
     pd.testing.assert_frame_equal(there, here)
+
+
+def test_a_missing_extra_is_a_line_with_the_command_that_helps(table, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "distributed", None)
+    shared = ["label", table, "--target", "grade", "-o", tmp_path / "o.csv", *FAST]
+    said = run(*shared, "--scheduler", "local", code=2).output
+    assert 'pip install "tordinal[dask]"' in said
+    assert "Traceback" not in said
+    assert not (tmp_path / "o.csv").exists()

@@ -6,6 +6,7 @@ import json
 import os
 import signal
 import subprocess
+import sys
 import time
 
 import numpy as np
@@ -13,6 +14,7 @@ import pandas as pd
 import pytest
 from commands import COMMAND, FAST, STARS, TEXTS, command, frame, run
 
+from tordinal import text
 from tordinal.datasets import make_reviews
 
 WORDS = {1: "awful", 2: "meh", 3: "fair", 4: "good", 5: "great"}
@@ -370,3 +372,26 @@ def test_cells_as_people_write_them(case, tmp_path):
     said = " ".join(said.split())
     for words in expected:
         assert words in said
+
+
+def test_texts_are_read_by_their_meaning_where_asked(tmp_path, monkeypatch):
+    pytest.importorskip("wordllama")
+    words = [["wonderful", "superb", "lovely", "great"], ["awful", "horrid", "dreadful", "bad"]]
+    rows = [
+        f'"a {words[i % 2][i // 2 % 4]} film {i}",{("1", "0")[i % 2] if i < 24 else ""}'
+        for i in range(60)
+    ]
+    (tmp_path / "t.csv").write_text("\n".join(["review,liked", *rows]) + "\n")
+    shared = ["label", tmp_path / "t.csv", "--text", "review", "--target", "liked", "--meaning"]
+    model = tmp_path / "m.skops"
+    run(*shared, "-o", tmp_path / "o.csv", "--model", model, *FAST)
+    answer = pd.read_csv(tmp_path / "o.csv")["liked_predicted"].to_numpy()
+    assert np.mean(answer == 1 - np.arange(60) % 2) > 0.9
+    run("predict", model, tmp_path / "t.csv", "-o", tmp_path / "p.csv")
+    again = pd.read_csv(tmp_path / "p.csv")["liked_predicted"].to_numpy()
+    assert np.mean(again == answer) > 0.9
+    monkeypatch.setitem(sys.modules, "wordllama", None)
+    text._wordllama.cache_clear()
+    said = run(*shared, "-o", tmp_path / "none.csv", *FAST, code=2).output
+    assert 'pip install "tordinal[meaning]"' in said
+    text._wordllama.cache_clear()

@@ -52,6 +52,7 @@ class Job:
     next: tuple[int, str] | None = None
     probabilities: bool = False
     abstain: float | None = None
+    meaning: bool = False
 
 
 def run_label(
@@ -108,7 +109,7 @@ def run_label(
         target = read_target(job.target, part[job.target], order, marks)
         encoder = TableEncoder(
             job.text, listed(job.columns, table.names), listed(job.drop, table.names) or (),
-            marks, table.decimal,
+            marks, table.decimal, "wordllama" if job.meaning else None,
         )  # fmt: skip
         for option, names in (
             ("text", job.text),

@@ -149,6 +149,13 @@ def label(
             "chosen by auto."
         ),
     ] = None,
+    meaning: Annotated[
+        bool,
+        typer.Option(
+            "--meaning",
+            help='Read texts by their meaning, too (pip install "tordinal\\[meaning]").',
+        ),
+    ] = False,
     quick: Annotated[
         bool, typer.Option("--quick", help="Choose one model among a few: seconds, a rough answer.")
     ] = False,
@@ -232,7 +239,7 @@ def label(
         )
         job = Job(
             file, target, out, text or [], columns, drop or [], order, report, model, encoding,
-            missing, sheet, filled, next_rows, probabilities, abstain,
+            missing, sheet, filled, next_rows, probabilities, abstain, meaning,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many

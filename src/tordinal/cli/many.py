@@ -87,7 +87,7 @@ def run_label_many(
         target = Target(job.target, ratings.classes, rank, [])
         encoder = TableEncoder(
             job.text, listed(job.columns, table.names), listed(job.drop, table.names) or (),
-            marks, table.decimal,
+            marks, table.decimal, "wordllama" if job.meaning else None,
         )  # fmt: skip
         for option, asked in (
             ("text", job.text), ("columns", encoder.columns or ()), ("drop", encoder.drop)

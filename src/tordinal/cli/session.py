@@ -53,7 +53,7 @@ def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[
         _refuse(interrupted)
     except MemoryError as error:
         _refuse(f"out of memory ({error}); use fewer rows, or --method redsvm")
-    except (ValueError, OSError) as error:
+    except (ValueError, OSError, ImportError) as error:  # the last one where an extra is missing
         _refuse(str(error))
     finally:
         for number, handler in before.items():

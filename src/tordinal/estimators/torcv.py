@@ -50,7 +50,7 @@ class TORCV(KernelClassifier):
     Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels
     and C first, in repeated cross-validation on the labelled rows. Transductive variants of the
     best settings then race against them fold by fold: the held-out rows join the unlabelled ones,
-    and the worse half drops out early. The answer is the median rank over the best candidates.
+    and the worse ones drop out early. The answer is the median rank over the best candidates.
 
     Parameters
     ----------

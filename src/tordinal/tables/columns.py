@@ -70,6 +70,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         Marks of missing values in numbers, dates and categories, besides the usual ones.
     decimal : {".", ","}, default="."
         The decimal separator of numbers that do not tell it.
+    meaning : str or None, default=None
+        What knows the meaning of texts, as in `tordinal.text.TextViews`.
 
     Attributes
     ----------
@@ -97,12 +99,14 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         drop: Sequence[str] = (),
         missing: Sequence[str] = (),
         decimal: str = ".",
+        meaning: str | None = None,
     ):
         self.text = text
         self.columns = columns
         self.drop = drop
         self.missing = missing
         self.decimal = decimal
+        self.meaning = meaning
 
     def fit(self, table: Mapping[str, list[Any]], y: Any = None) -> "TableEncoder":
         """Understand the columns and learn scales, categories and words.
@@ -173,7 +177,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
             )
         parts: list[tuple[str, Any, Any]] = [
-            (f"text {place}", TextViews(min_df=self._min_df(table)), n)
+            (f"text {place}", TextViews(min_df=self._min_df(table), meaning=self.meaning), n)
             for place, n in enumerate(texts)
         ]
         if numbers:
