@@ -7,9 +7,18 @@ import dask.array as da
 import numpy as np
 import scipy.sparse as sp
 from distributed import LocalCluster
+from distributed.utils import get_mp_context
+
+PRELOAD = ["distributed", "dask.array", "tordinal.dask", "tordinal.cli.many"]
 
 
 def start(n_workers, **options):
+    """A cluster; workers that are processes are forked from one that has imported what they need.
+
+    So are those that come in place of a killed one, hence not for the time of this call alone.
+    """
+    dask.config.set({"distributed.worker.multiprocessing-method": "forkserver"})
+    get_mp_context().set_forkserver_preload(PRELOAD)
     return LocalCluster(
         n_workers=n_workers,
         threads_per_worker=1,

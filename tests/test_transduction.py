@@ -85,9 +85,11 @@ def test_every_exchange_lowers_the_loss_and_keeps_the_counts(name, swaps, h, dat
     np.testing.assert_array_equal(new[~unlabeled], y[~unlabeled])
     before, after = total_loss(loss, fit, y), total_loss(loss, fit, new)
     if n_swaps:
-        assert after < before
         gain = labeling_gain(fit, y, new, weight, lambda d: swap_gain(loss, d))
+        assert gain > 0
         assert gain == pytest.approx(before - after, abs=1e-9)
+        # Two sums of some thirty losses agree to their rounding.
+        assert after < before or gain < 1e-12 * before
     else:
         np.testing.assert_array_equal(new, y)
 

@@ -34,11 +34,13 @@ def problem():
 
 
 @pytest.mark.filterwarnings("ignore")
-@pytest.mark.parametrize(("loss", "level"), [("squared_hinge", 3), ("hinge", 0)])
-def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(processes, loss, level):
+@pytest.mark.parametrize(
+    ("loss", "start", "level"), [("squared_hinge", 0.05, 3), ("hinge", 0.5, 0)]
+)
+def test_a_worker_killed_in_the_middle_of_a_fit_changes_nothing(processes, loss, start, level):
     """At a level, or before there is a snapshot, with the multipliers of the labelled rows."""
     X, y = problem()
-    settings = {**SETTINGS, "loss": loss}
+    settings = {**SETTINGS, "loss": loss, "C2_start": start}
     expected = TOR(**settings).fit(X, y)
     labels = expected.transduction_.compute()
     killed = []

@@ -17,7 +17,8 @@ def test_redsvm_predicts_as_skordinal(kernel, n_classes, C):
     X, y = ordinal_problem(200, n_classes, n_features=4, seed=n_classes)
     X_new, _ = ordinal_problem(200, n_classes, n_features=4, seed=99)
     ours = REDSVM(C=C, kernel=kernel).fit(X, y)
-    theirs = peer.REDSVM(C=C, kernel=kernel, tol=1e-5).fit(X, y)
+    # A hundredth of what is allowed below; with 1e-5 the C code stalls on the largest costs.
+    theirs = peer.REDSVM(C=C, kernel=kernel, tol=1e-4).fit(X, y)
     # Rows within the solvers' tolerance of a threshold may fall on either side.
     distance = np.abs(ours.predict_projection(X_new)[:, None] - ours.thresholds_).min(axis=1)
     clear = distance > 5e-3

@@ -61,7 +61,7 @@ def test_two_ratings_are_too_few_to_choose_but_enough_to_rate():
 
 def test_progress_tells_what_is_done_of_how_much():
     heard = []
-    rated(Settings(C=1.0), listen=lambda *what: heard.append(what))
+    rated(Settings(C=1.0, kernel="linear", loss="hinge"), listen=lambda *what: heard.append(what))
     stages = list(dict.fromkeys(name for name, _, _ in heard))
     assert stages == [
         "reading columns",

@@ -1,4 +1,5 @@
 import itertools
+import math
 
 import pytest
 
@@ -25,7 +26,8 @@ from tordinal.tables.scales import SCALES, known_order, plain
     ids=str,
 )
 def test_scales_that_people_know(order):
-    for labels in itertools.islice(itertools.permutations(order), 0, None, 7):
+    step = max(7, math.factorial(len(order)) // 500 | 1)
+    for labels in itertools.islice(itertools.permutations(order), 0, None, step):
         assert known_order(list(labels)) == order
 
 

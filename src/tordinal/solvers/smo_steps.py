@@ -38,7 +38,8 @@ def prospects(h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, ra
     for i in range(n):
         if cost[i] == 0.0:
             continue
-        to_low, to_high, best_up, best_low = low_bound * cost[i], high_bound * cost[i], np.inf, -np.inf
+        to_low, to_high = low_bound * cost[i], high_bound * cost[i]
+        best_up, best_low = np.inf, -np.inf
         for k in range(first[y[i]], last[y[i]]):
             # Choices instead of branches, which nobody could predict.
             above = y[i] > k
@@ -178,7 +179,8 @@ def take_steps(
     for p in range(n):
         _candidate(p, h[p], rc, target, beta, lower, upper, raised, lowered, up, low, at_up, at_low)
     least, most, best = np.empty(LANES), np.empty(LANES), np.empty(LANES, dtype=np.float32)
-    place = np.zeros(LANES, dtype=np.int32)
+    # Places are as wide as what is compared, which keeps the loops in SIMD code.
+    place, narrow = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int32)
     row_i = row_j = matrix[0][:n]
     followed = h if raised >= 0 else h[:0]  # else it is made anew from the candidates
     i, g_low = _move(
@@ -206,7 +208,7 @@ def take_steps(
             )
             continue
         row_i, k, g_up = matrix[i][:n], at_up[i], up[i]
-        j = _partner(low, at_low, k, g_up, row_i, diagonal, diagonal[i], r, best, place)
+        j = _partner(low, at_low, k, g_up, row_i, diagonal, diagonal[i], r, best, narrow)
         row_j, l = matrix[j][:n], at_low[j]
         q = diagonal[i] + diagonal[j] - 2.0 * row_i[j] + (0.0 if k == l else 2.0 * r)
         to_upper, to_lower = upper[i, k] - beta[i, k], beta[j, l] - lower[j, l]
