@@ -14,8 +14,8 @@ import pandas as pd
 import pytest
 from commands import COMMAND, FAST, STARS, TEXTS, command, frame, run
 
-from tordinal import text
 from tordinal.datasets import make_reviews
+from tordinal.text import meaning
 
 WORDS = {1: "awful", 2: "meh", 3: "fair", 4: "good", 5: "great"}
 
@@ -391,7 +391,7 @@ def test_texts_are_read_by_their_meaning_where_asked(tmp_path, monkeypatch):
     again = pd.read_csv(tmp_path / "p.csv")["liked_predicted"].to_numpy()
     assert np.mean(again == answer) > 0.9
     monkeypatch.setitem(sys.modules, "wordllama", None)
-    text._wordllama.cache_clear()
+    meaning._wordllama.cache_clear()
     said = run(*shared, "-o", tmp_path / "none.csv", *FAST, code=2).output
     assert 'pip install "tordinal[meaning]"' in said
-    text._wordllama.cache_clear()
+    meaning._wordllama.cache_clear()

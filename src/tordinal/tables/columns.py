@@ -21,7 +21,9 @@ from sklearn.utils.validation import check_is_fitted
 from tordinal.distances import Matrix
 from tordinal.tables.cells import Reading, is_mark, read_dates, read_day, read_number, read_numbers
 from tordinal.tables.values import TableError, is_missing
-from tordinal.text import MANY_TEXTS, TextVectorizer, TextViews, spaced_words
+from tordinal.text import TextVectorizer, TextViews
+from tordinal.text.vectorizers import spaced_words
+from tordinal.text.views import MANY_TEXTS
 
 __all__ = ["TableEncoder", "find_columns"]
 

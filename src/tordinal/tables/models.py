@@ -21,13 +21,8 @@ from tordinal.tables.archive import checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
-from tordinal.text import (
-    LatentAxes,
-    LetterVectorizer,
-    ReviewVectorizer,
-    TextVectorizer,
-    TextViews,
-)
+from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews
+from tordinal.text.vectorizers import LetterVectorizer
 
 __all__ = ["dump_model", "load_model"]
 
