@@ -87,7 +87,7 @@ def clustered(
         return {
             "seconds": seconds, "objective": model.objective_, "trainings": len(model.history_),
             "exchanges": model.n_exchanges_, "ms an exchange": 1000 * seconds / model.n_exchanges_,
-            "kB a message": 8 * FEATURES / 1000, "labels": counts.tolist(),
+            "kB an exchange": model.n_bytes_ / 1000 / model.n_exchanges_, "labels": counts.tolist(),
             "driver MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }  # fmt: skip
 
@@ -105,7 +105,7 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
             here = measure(local, n, loss)
             print(n, loss, here, flush=True)
             mine = [{"rows": n, "loss": loss, "where": "this process", "workers": 0, **here}]
-            for workers in (1, 2) if n < 800_000 else (2,):
+            for workers in (1, 2):
                 there = alone(clustered, n, loss, workers, None, SETTINGS)
                 print(n, loss, workers, there, flush=True)
                 there["times local"] = there["seconds"] / here["seconds"]
@@ -115,7 +115,8 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
                 )
             rows += mine
     keys = ("rows", "loss", "where", "workers", "seconds", "times local", "exchanges",
-            "ms an exchange", "objective - local, relative", "driver MB")  # fmt: skip
+            "ms an exchange", "kB an exchange", "objective - local, relative",
+            "driver MB")  # fmt: skip
     show("TOR, five ranks, 1 % labelled", [{k: r.get(k, "") for k in keys} for r in rows])
     if not quick:
         gib = 3 * GIB

@@ -15,10 +15,18 @@ from clusters import in_blocks
 from distributed import Client
 from problems import hide, ordinal_problem
 
-from tordinal.dask import TOR, parts
-from tordinal.dask.parts import NoSchedulerError, add_up
+from tordinal.dask import REDSVM, TOR, parts
+from tordinal.dask.parts import NoSchedulerError, add_up, bytes_of
 
 SETTINGS = {"loss": "squared_hinge", "swaps": "all", "C2_start": 0.05, "tol": 1e-7}
+
+
+def test_bytes_of_messages_are_counted(processes):
+    X, y = ordinal_problem(60, 3)
+    model = REDSVM(loss="squared_hinge").fit(da.from_array(X, chunks=(20, -1)), y)
+    # At the least w goes out and a gradient comes back, with every step, to and from a worker.
+    assert model.n_bytes_ > 2 * 8 * X.shape[1] * model.n_iter_
+    assert bytes_of([np.zeros(3), {"a": (np.zeros(2), 1.0)}, "text"]) == 40
 
 
 def test_results_are_added_up():

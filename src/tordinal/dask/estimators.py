@@ -99,7 +99,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
         self.thresholds_, self.objective_ = fit.t + shift, fit.objective
         self.history_ = search.history
         self.n_iter_ = int(sum(record["n_iter"] for record in search.history))
-        self.n_exchanges_ = parts.exchanges
+        self.n_exchanges_, self.n_bytes_ = parts.exchanges, parts.bytes
         if not fit.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped with a violation of {fit.violation:.2g} "
@@ -246,6 +246,8 @@ class REDSVM(_Distributed):
         Newton steps.
     n_exchanges_ : int
         Messages to each worker.
+    n_bytes_ : int
+        Bytes of the arrays in all of them and in their answers.
 
     Examples
     --------
@@ -327,7 +329,7 @@ class TOR(_Distributed):
 
     Attributes
     ----------
-    coef_, thresholds_, classes_, objective_, history_, n_iter_, n_exchanges_
+    coef_, thresholds_, classes_, objective_, history_, n_iter_, n_exchanges_, n_bytes_
         As of `tordinal.dask.REDSVM`.
     transduction_ : Dask array of shape (n_samples,)
         The label of every row, given or found, on the workers.

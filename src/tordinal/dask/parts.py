@@ -105,6 +105,21 @@ def add_up(results: Iterable[Any]) -> Any:
     return total
 
 
+def bytes_of(value: Any) -> int:
+    """Bytes of the arrays in what is sent.
+
+    Examples
+    --------
+    >>> bytes_of([(np.zeros(3), 1.0), {"w": np.zeros((2, 2))}])
+    56
+    """
+    if isinstance(value, dict):
+        value = value.values()
+    elif not isinstance(value, (list, tuple)):
+        return int(getattr(value, "nbytes", 0))
+    return sum(map(bytes_of, value))
+
+
 # Tasks beside the actor's own calls ---------------------------------------------------------------
 
 
@@ -162,7 +177,7 @@ class Parts:
         self.where: dict[int, str] = {}
         self.waiting: list[Call] = []
         self.direct: bool | None = None
-        self.exchanges, self.epoch = 0, 0
+        self.exchanges, self.bytes, self.epoch = 0, 0, 0
         self.snapshots: dict[int, list[Any]] = {}
         self.build()
 
@@ -226,7 +241,9 @@ class Parts:
         self.exchanges += 1
         try:
             calls = {w: getattr(actor, method)(*args) for w, actor in self.actors.items()}
-            return [self._answer(worker, call) for worker, call in calls.items()]
+            answers = [self._answer(worker, call) for worker, call in calls.items()]
+            self.bytes += len(calls) * bytes_of(args) + bytes_of(answers)
+            return answers
         except (OSError, RuntimeError) as error:
             if isinstance(error, (LostWorkerError, NoSchedulerError)):
                 raise
