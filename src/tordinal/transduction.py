@@ -12,7 +12,7 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.reduction import UNLABELED, Ranks
+from tordinal.reduction import UNLABELED, Ranks, ranks
 
 Array = NDArray[np.float64]
 Swaps = int | str
@@ -242,18 +242,18 @@ def exchange_labels(
         crossings = np.maximum(new - y, 0).sum()
         return new, int(crossings)
     pairs = {"single": 1, "all": len(y)}[swaps] if isinstance(swaps, str) else swaps
+    # Only rows on a wrong side of some threshold can be exchanged: few, compared with all.
+    wrong = np.flatnonzero(unlabeled & (ranks(fit.h, fit.thresholds) != y))
+    h, rank, share = fit.h[wrong], y[wrong], weight[wrong]
     n_swaps = 0
     for k, t in enumerate(fit.thresholds):  # line 9
         # Condition (5): labelled k but above t_k, labelled k + 1 but not above it.
-        high = _by_gain(
-            np.flatnonzero(unlabeled & (new == k) & (fit.h > t)), fit.h - t, weight, gain
-        )
-        low = _by_gain(
-            np.flatnonzero(unlabeled & (new == k + 1) & (fit.h <= t)), t - fit.h, weight, gain
-        )
+        high = _by_gain(np.flatnonzero((rank == k) & (h > t)), h - t, share, gain)
+        low = _by_gain(np.flatnonzero((rank == k + 1) & (h <= t)), t - h, share, gain)
         n = min(len(high), len(low), pairs)
-        new[high[:n]], new[low[:n]] = k + 1, k  # lines 12 and 13
+        rank[high[:n]], rank[low[:n]] = k + 1, k  # lines 12 and 13
         n_swaps += n
+    new[wrong] = rank
     return new, n_swaps
 
 
