@@ -302,6 +302,7 @@ def test_sparse_input_is_never_changed():
 
 
 LONG_FITS = """
+import traceback
 import numpy as np
 from tordinal import REDSVM, SVOR, TOR
 rng = np.random.default_rng(0)
@@ -310,7 +311,8 @@ for model in (REDSVM, SVOR, TOR):
     model(kernel="rbf").fit(X[:1100], y[:1100])  # compiles: the compiler heeds no interrupt
     try:
         model(kernel="rbf", C=1e6, tol=1e-9, verbose=1).fit(X, y)
-    except KeyboardInterrupt:
+    except BaseException:  # a compiled function makes a SystemError of it, now and then
+        assert "KeyboardInterrupt" in traceback.format_exc()
         print("interrupted:", model.__name__)
 """
 
@@ -329,5 +331,5 @@ def test_ctrl_c_ends_a_long_fit():
         too_late.start()
         assert any(f"interrupted: {name}" in line for line in process.stdout), name
         too_late.cancel()
-    assert process.communicate(timeout=30) == ("", "")
-    assert process.returncode == 0
+    _, errors = process.communicate(timeout=30)
+    assert process.returncode == 0, errors

@@ -35,6 +35,7 @@ Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, w
 
 PATIENCE = 5.0  # seconds between two looks whether workers and scheduler are still there
 # A task whose worker has gone for good is to fail elsewhere, rather than wait for ever.
+STALLED = 15.0  # seconds after which what a snapshot holds is asked for elsewhere
 ANYWHERE = {"allow_other_workers": True}
 REACHED = 3.0  # seconds within which a worker answers that can be reached directly
 SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
@@ -298,17 +299,22 @@ class Parts:
         self.build()
         if not self.snapshots:
             return False
-        tasks = []
-        for number, worker in self.where.items():
+        alive = {}
+        for number in self.where:
             copies = self.snapshots[number]
-            while not all(future.done() for future in copies):
+            until = time.monotonic() + STALLED
+            while not all(future.done() for future in copies) and time.monotonic() < until:
                 time.sleep(0.01)
-            alive = [future for future in copies if future.status == "finished"]
-            if not alive:
+            alive[number] = [future for future in copies if future.status == "finished"]
+            if not alive[number]:
                 return False
-            tasks.append(self._task(set_back, number, worker, alive[-1]))
-        finished(self.client, tasks)
-        return True
+        # A copy may be asked for where it has just gone, and then never come: try the other one.
+        for copy in (-1, 0):
+            tasks = [self._task(set_back, n, w, alive[n][copy]) for n, w in self.where.items()]
+            if finished(self.client, tasks, STALLED):
+                return True
+            self.client.cancel(tasks)
+        raise LostWorkerError("labels and multipliers of a snapshot did not arrive")
 
     def _task(self, work: Callable[..., Any], number: int, worker: str, *args: Any) -> Any:
         """A task on the worker that holds a block."""
@@ -388,17 +394,27 @@ def lost(future: Any, what: str, remedy: str) -> Exception:
     return error
 
 
-def finished(client: Any, futures: list[Any]) -> None:
-    """Wait until all are there; an error names the block, and what is lost is said to be."""
+def finished(client: Any, futures: list[Any], stalled: float = np.inf) -> bool:
+    """Wait until all are there; an error names the block, and what is lost is said to be.
+
+    False if for so many seconds no further one has come.
+    """
     from distributed import wait
 
+    since, there = time.monotonic(), 0
     while True:
         try:
-            wait(futures, timeout=PATIENCE)
+            wait(futures, timeout=min(PATIENCE, stalled))
         except TimeoutError:
             still_there(client)
+            now = sum(future.done() for future in futures)
+            if now > there:
+                since, there = time.monotonic(), now
+            if time.monotonic() - since >= stalled:
+                return False
             continue
         break
     for number, future in enumerate(futures):
         if future.status != "finished":
             raise lost(future, f"block {number} of X", "use smaller blocks (X.rechunk)")
+    return True
