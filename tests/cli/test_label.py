@@ -21,23 +21,20 @@ from tordinal.text import meaning
 WORDS = {1: "awful", 2: "meh", 3: "fair", 4: "good", 5: "great"}
 
 
-def test_csv_with_text_and_mixed_columns(reviews, tmp_path):
-    out, report, model = tmp_path / "out.csv", tmp_path / "r.html", tmp_path / "m.skops"
-    done = command(
-        "label",
-        reviews,
-        "--target",
-        "stars",
-        "-o",
-        out,
-        "--report",
-        report,
-        "--model",
-        model,
-        "--C",
-        "1",
-    )
+def test_csv_with_text_and_mixed_columns_in_two_processes(reviews, tmp_path):
+    names = ("out.csv", "r.html", "m.skops")
+    arguments = ["label", reviews, "--target", "stars", "-o", names[0], "--C", "1"]
+    arguments += ["--report", names[1], "--model", names[2]]
+    one, two = tmp_path / "one", tmp_path / "two"
+    one.mkdir()
+    two.mkdir()
+    done = command(*arguments, cwd=one)
     assert done.returncode == 0, done.stderr.decode()
+    quiet = command(*arguments, "-q", cwd=two)
+    assert (quiet.returncode, quiet.stdout, quiet.stderr) == (0, b"", b"")
+    for name in names:
+        assert (one / name).read_bytes() == (two / name).read_bytes(), name
+    out, report = one / names[0], one / names[1]
     said = done.stdout.decode()
     for expected in (
         "identifier",
@@ -244,20 +241,6 @@ def test_an_interrupt_ends_at_once_and_leaves_the_old_result(tmp_path):
     assert time.monotonic() - sent < 60
     assert (tmp_path / "out.csv").read_text() == "before"
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "out.csv"]
-
-
-def test_two_processes_give_the_same_bytes_and_quiet_says_nothing(reviews, tmp_path, monkeypatch):
-    arguments = ["label", reviews, "--target", "stars", "-o", "o.csv", "--report", "r.html"]
-    arguments += ["--model", "m.skops", *FAST]
-    here, there = tmp_path / "here", tmp_path / "there"
-    here.mkdir()
-    there.mkdir()
-    monkeypatch.chdir(here)
-    assert run(*arguments).output
-    done = command(*arguments, "-q", cwd=there)
-    assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
-    for name in ("o.csv", "r.html", "m.skops"):
-        assert (here / name).read_bytes() == (there / name).read_bytes(), name
 
 
 @pytest.mark.skipif(not os.path.exists("/dev/full"), reason="no device that is always full")
