@@ -8,7 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
-from clusters import in_blocks, labels_in_blocks
+from clusters import in_blocks, labels_in_blocks, start
+from distributed import Client
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from problems import hide, ordinal_problem
@@ -82,6 +83,23 @@ def test_any_partitioning_gives_the_same_answer(client, sizes, swaps, sparse):
     whole = TOR(loss="squared_hinge", swaps=swaps, **FINE).fit(in_blocks(X, [100]), hidden)
     np.testing.assert_allclose(model.objective_, whole.objective_, rtol=1e-9)
     np.testing.assert_array_equal(model.transduction_.compute(), whole.transduction_.compute())
+
+
+def test_any_number_of_workers_gives_the_same_answer(client):
+    """Also with a client that is not the one of the process."""
+    X, _, hidden = problem()
+    answers = []
+    for n_workers in (1, 2, 4):
+        with (
+            start(n_workers, processes=False) as cluster,
+            Client(cluster, set_as_default=False) as other,
+        ):
+            model = TOR(loss="squared_hinge", **FINE, client=other)
+            model.fit(in_blocks(X, [30, 30, 30, 30]), hidden)
+            answers.append((model.objective_, other.compute(model.transduction_).result()))
+    for objective, labels in answers[1:]:
+        np.testing.assert_allclose(objective, answers[0][0], rtol=1e-10)
+        np.testing.assert_array_equal(labels, answers[0][1])
 
 
 def test_equal_rows_are_told_apart_as_on_one_machine(client):

@@ -56,8 +56,8 @@ class _Distributed(ClassifierMixin, BaseEstimator):
         K = len(self.classes_)
         parts: Parts | None = None
         try:
-            parts = Parts(client, data.prepared, token)
-            stored = sum(parts.each("stored"))
+            parts = Parts(client, data.prepared, token, _say)
+            stored = sum(parts.safely(partial(parts.each, "stored")))
             if stored:
                 warnings.warn(
                     f"{stored} of {len(data.prepared)} blocks of X do not fit into the memory of "
@@ -70,7 +70,8 @@ class _Distributed(ClassifierMixin, BaseEstimator):
             trainer = Trainer(
                 parts, problem, data.n_features, data.scale, data.dense, self.tol, self.max_iter
             )
-            given, free, weight = trainer.rows.sum(pieces.given_counts, K)
+            counting = partial(trainer.rows.sum, pieces.given_counts, K)
+            given, free, weight = parts.safely(counting)
             self._check(given, free, weight)
             search, schedule, counts = prepare_search(trainer, given, int(free), K)
             with one_thread_each():  # threads that wait busily would slow down workers beside them
@@ -297,7 +298,7 @@ class REDSVM(_Distributed):
         _check_positive(self, "C", "tol")
 
         def prepare(trainer: Trainer, given: Any, free: int, K: int) -> Any:
-            return Search(trainer, K, self.C, "single", on_fault=_say), [], None
+            return Search(trainer, K, self.C, "single"), [], None
 
         self._fit(X, y, sample_weight, prepare)
         return self
@@ -422,7 +423,7 @@ class TOR(_Distributed):
             predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.t)
             return class_counts(ratio_of_counts(ratio, given, predicted), free)
 
-        search = Search(trainer, K, self.C, self.swaps, told, _say)
+        search = Search(trainer, K, self.C, self.swaps, told)
         return search, schedule, counts if free else None
 
     def _keep(self, fit: Fit, data: "BlockedData", search: Search, parts: Parts) -> None:
@@ -430,9 +431,10 @@ class TOR(_Distributed):
         from dask.delayed import delayed
 
         super()._keep(fit, data, search, parts)
+        labels = search.safely(partial(parts.labels, self.classes_), fit)
         blocks = [
             da.from_delayed(delayed(f), shape=(n,), dtype=self.classes_.dtype)
-            for f, n in zip(parts.labels(self.classes_), data.sizes, strict=True)
+            for f, n in zip(labels, data.sizes, strict=True)
         ]
         self.transduction_ = da.concatenate(blocks)
 

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable, Iterable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
+from dataclasses import dataclass
 from typing import Any, ClassVar
 from weakref import WeakValueDictionary
 
@@ -32,13 +33,15 @@ __all__ = [
 
 Array = NDArray[np.float64]
 Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, with what
+State = tuple[Any, Any]  # labels and multipliers of a piece
 
 PATIENCE = 5.0  # seconds between two looks whether workers and scheduler are still there
+STALLED = 60.0  # seconds without any progress after which a snapshot is asked for again
 # A task whose worker has gone for good is to fail elsewhere, rather than wait for ever.
-STALLED = 15.0  # seconds after which what a snapshot holds is asked for elsewhere
 ANYWHERE = {"allow_other_workers": True}
 REACHED = 3.0  # seconds within which a worker answers that can be reached directly
 SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
+MOST_FAULTS, PAUSE = 20, 1.0  # of one piece of the work, and seconds between two tries
 
 
 class LostWorkerError(RuntimeError):
@@ -48,17 +51,17 @@ class LostWorkerError(RuntimeError):
 class Part:
     """The pieces of one worker. Lives there, as an actor."""
 
-    here: ClassVar["WeakValueDictionary[tuple[str, str], Part]"] = WeakValueDictionary()
+    here: ClassVar["WeakValueDictionary[tuple[str, str, int], Part]"] = WeakValueDictionary()
 
     def __init__(self, token: str, epoch: int, prepared: list[Prepared]):
         from distributed import get_worker
 
         worker = get_worker()
-        self.epoch = epoch
         self.pieces = [Piece(p) for p in prepared]
+        self.held: dict[int, dict[int, State]] = {}
         self.n_threads = max(1, worker.state.nthreads)
         self._pool: ThreadPoolExecutor | None = None
-        Part.here[(worker.address, token)] = self
+        Part.here[(worker.address, token, epoch)] = self
 
     def sum(self, calls: list[Call]) -> Any:
         """Map functions over the pieces, or their labelled rows; add up what the last returns."""
@@ -87,6 +90,12 @@ class Part:
     def stored(self) -> int:
         """How many pieces lie on disk."""
         return sum(isinstance(piece.X, StoredRows) for piece in self.pieces)
+
+    def hold(self, version: int, states: dict[int, "State"]) -> None:
+        """Keep a snapshot of some pieces, and the one before it in case this one stays a part."""
+        self.held.setdefault(version, {}).update(states)
+        for old in [v for v in self.held if v < version - 1]:
+            del self.held[old]
 
 
 def add_up(results: Iterable[Any]) -> Any:
@@ -124,39 +133,81 @@ def bytes_of(value: Any) -> int:
 # Tasks beside the actor's own calls ---------------------------------------------------------------
 
 
-def _piece(token: str, epoch: int, number: int) -> Piece:
-    """A piece of a part on this worker, if it is still the one that was meant."""
+Which = tuple[str, str, int]  # a part: on which worker, of which fit, and its epoch
+
+
+def _part(which: Which) -> Part:
+    """A part, if this is its worker."""
     from distributed import get_worker
 
-    part = Part.here.get((get_worker().address, token))
-    if part is not None and part.epoch == epoch:
-        for piece in part.pieces:
-            if piece.number == number:
-                return piece
-    raise LostWorkerError("the worker that held these rows has gone: fit again")
+    part = Part.here.get(which) if which[0] == get_worker().address else None
+    if part is None:
+        raise LostWorkerError("the worker that held these rows has gone: fit again")
+    return part
 
 
-def snapshot(token: str, epoch: int, number: int) -> tuple[Any, Any]:
-    """Labels and multipliers of a piece, as they are."""
-    piece = _piece(token, epoch, number)
-    return piece.y.astype(np.int16), None if piece.u is None else piece.u.copy()
+def _piece(which: Which, number: int) -> Piece:
+    """A piece of a part."""
+    return next(piece for piece in _part(which).pieces if piece.number == number)
 
 
-def second_copy(state: Any) -> Any:
-    """The same, on another worker, under a name of its own: mere replicas are dropped."""
-    return state
+def snapshot(which: Which, version: int) -> dict[int, State]:
+    """Keep labels and multipliers of a worker's pieces, as they are."""
+    part = _part(which)
+    states = {
+        piece.number: (piece.y.astype(np.int16), None if piece.u is None else piece.u.copy())
+        for piece in part.pieces
+    }
+    part.hold(version, states)
+    return states
 
 
-def set_back(token: str, epoch: int, number: int, state: tuple[Any, Any]) -> None:
+def second_copy(which: Which, version: int, states: dict[int, State]) -> None:
+    """Keep those of another worker."""
+    _part(which).hold(version, states)
+
+
+def held(which: Which, version: int, number: int) -> State:
+    """What a snapshot on this worker says of a piece."""
+    return _part(which).held[version][number]
+
+
+def set_back(which: Which, number: int, state: State) -> None:
     """Give a piece the labels and multipliers of a snapshot."""
-    piece = _piece(token, epoch, number)
+    piece = _piece(which, number)
     y, u = state
     piece.y, piece.u = y.astype(np.int64), None if u is None else u.copy()
 
 
-def labels_of(token: str, epoch: int, number: int, classes: NDArray[Any]) -> NDArray[Any]:
+def labels_of(which: Which, number: int, classes: NDArray[Any]) -> NDArray[Any]:
     """The labels of a piece's rows, given and found."""
-    return classes[_piece(token, epoch, number).y]
+    try:
+        return classes[_piece(which, number).y]
+    except LostWorkerError as error:  # Dask makes anew what a worker held that went after the fit
+        raise LostWorkerError(
+            "the worker that held transduction_ has gone since the fit: predict(X) rates the rows "
+            "by the model, or fit again"
+        ) from error
+
+
+@dataclass
+class Saved:
+    """A snapshot of all rows, and who holds it.
+
+    Attributes
+    ----------
+    epoch, version : int
+        Of which parts it is, and its number.
+    makers : dict of str to Future
+        Workers, and the making of their parts: done as long as the part is there.
+    where : dict of int to pair of str
+        The workers that hold each piece.
+    """
+
+    epoch: int
+    version: int
+    makers: dict[str, Any]
+    where: dict[int, tuple[str, str]]
 
 
 class Parts:
@@ -170,17 +221,25 @@ class Parts:
         The blocks, as `Prepared`, in their order.
     token : str
         The name of the fit.
+    on_fault : callable
+        Told when a worker was lost.
     """
 
-    def __init__(self, client: Any, prepared: list[Any], token: str):
-        self.client, self.prepared, self.token = client, prepared, token
+    def __init__(
+        self, client: Any, prepared: list[Any], token: str,
+        on_fault: Callable[[str], None] = lambda message: None,
+    ):  # fmt: skip
+        self.client, self.prepared, self.token, self.on_fault = client, prepared, token, on_fault
         self.actors: dict[str, Any] = {}
+        # An actor lives as long as its future does, and of that it only has one of the client that
+        # is the process's own, which need not be ours.
+        self.makers: dict[str, Any] = {}
         self.where: dict[int, str] = {}
         self.waiting: list[Call] = []
         self.direct: bool | None = None
-        self.exchanges, self.bytes, self.epoch = 0, 0, 0
-        self.snapshots: dict[int, list[Any]] = {}
-        self.build()
+        self.exchanges, self.bytes, self.epoch, self.version = 0, 0, 0, 0
+        self.saved: Saved | None = None
+        self.safely(lambda: None if self.actors else self.build())
 
     def build(self) -> None:
         """Make one part of the blocks on each worker."""
@@ -208,9 +267,13 @@ class Parts:
         for worker, future in futures.items():
             if future.status != "finished":
                 raise LostWorkerError(f"{worker} has gone")
-            self.actors[worker] = future.result()
-        if self.direct is None:
-            self._go_direct()
+        try:
+            self.actors = {worker: future.result() for worker, future in futures.items()}
+            self.makers = futures
+            if self.direct is None:
+                self._go_direct()
+        except RuntimeError as error:  # of an actor whose worker went just now
+            raise LostWorkerError(str(error)) from error
 
     def _go_direct(self) -> None:
         """Talk to the workers without the scheduler in between, where they can be reached."""
@@ -260,7 +323,7 @@ class Parts:
                 return call.result(timeout=PATIENCE)
             except TimeoutError:
                 self._look_for_scheduler()
-                if worker not in self.client.nthreads():
+                if not _there(self.client, self.makers, worker):
                     raise LostWorkerError(f"{worker} has gone") from None
 
     def _all_there(self) -> bool:
@@ -278,61 +341,93 @@ class Parts:
 
     # Snapshots, so that a fault costs one level ---------------------------------------------------
 
+    def safely(self, work: Callable[[], Any], restore: Callable[[], None] = lambda: None) -> Any:
+        """Do a piece of the work; where a worker is lost, go back to where it began, and again.
+
+        Rows go back to the last snapshot; `restore` does what else is to be done then.
+        """
+        faults = 0
+        while True:
+            try:
+                if faults:
+                    time.sleep(PAUSE)  # the scheduler may not have noticed yet
+                    if not self.recover() and self.saved is not None:
+                        raise RuntimeError(
+                            "a worker was lost together with the only copy of its rows' labels: "
+                            "fit again, with more than one worker"
+                        )
+                    restore()
+                return work()
+            except LostWorkerError as error:
+                faults += 1
+                if faults > MOST_FAULTS:
+                    raise RuntimeError(f"{faults} workers were lost on the way: {error}") from error
+                self.on_fault(str(error))
+
     def save(self) -> None:
-        """Keep labels and multipliers of all rows a second time, on another worker."""
+        """Keep labels and multipliers of all rows, and a second time on another worker.
+
+        Parts hold them, not futures: of those the scheduler would make anew what a lost worker
+        held, from rows that have changed since.
+        """
         self.flush()
+        self.version += 1
         workers = sorted(self.actors)
-        snapshots = {}
-        for number, worker in self.where.items():
-            one = self._task(snapshot, number, worker)
-            other = workers[(workers.index(worker) + 1) % len(workers)]
-            snapshots[number] = [one]
+        tasks, where = [], {}
+        for i, worker in enumerate(workers):
+            other = workers[(i + 1) % len(workers)]
+            states = self._task(snapshot, worker, self.version)
+            tasks.append(states)
             if other != worker:
-                snapshots[number].append(
-                    self.client.submit(second_copy, one, workers=[other], pure=False, **ANYWHERE)
-                )
-        finished(self.client, [future for copies in snapshots.values() for future in copies])
-        self.snapshots = snapshots
+                tasks.append(self._task(second_copy, other, self.version, states))
+            where.update({n: (worker, other) for n, w in self.where.items() if w == worker})
+        self._in_time(tasks)
+        self.saved = Saved(self.epoch, self.version, self.makers, where)
 
     def recover(self) -> bool:
         """Make parts of what is left; whether all rows have what the last snapshot says of them."""
         self.build()
-        if not self.snapshots:
+        saved = self.saved
+        if saved is None:
             return False
-        alive = {}
-        for number in self.where:
-            copies = self.snapshots[number]
-            until = time.monotonic() + STALLED
-            while not all(future.done() for future in copies) and time.monotonic() < until:
-                time.sleep(0.01)
-            alive[number] = [future for future in copies if future.status == "finished"]
-            if not alive[number]:
+        tasks = []
+        for number, worker in self.where.items():
+            holders = [h for h in saved.where[number] if _there(self.client, saved.makers, h)]
+            if not holders:
                 return False
-        # A copy may be asked for where it has just gone, and then never come: try the other one.
-        for copy in (-1, 0):
-            tasks = [self._task(set_back, n, w, alive[n][copy]) for n, w in self.where.items()]
-            if finished(self.client, tasks, STALLED):
-                return True
-            self.client.cancel(tasks)
-        raise LostWorkerError("labels and multipliers of a snapshot did not arrive")
+            holder = worker if worker in holders else holders[0]
+            state = self._task(held, holder, saved.version, number, epoch=saved.epoch)
+            tasks.append(self._task(set_back, worker, number, state))
+        self._in_time(tasks)
+        self.save()  # there may be one copy only by now
+        return True
 
-    def _task(self, work: Callable[..., Any], number: int, worker: str, *args: Any) -> Any:
-        """A task on the worker that holds a block."""
-        return self.client.submit(
-            work, self.token, self.epoch, number, *args, workers=[worker], pure=False, **ANYWHERE
-        )
+    def _in_time(self, tasks: list[Any]) -> None:
+        """Wait for tasks; where one fails, the workers forget what the others have brought."""
+        try:
+            if not finished(self.client, tasks, STALLED):
+                raise LostWorkerError("labels and multipliers of a snapshot did not arrive")
+        except LostWorkerError:
+            self.client.cancel(tasks)
+            raise
+
+    def _task(
+        self, work: Callable[..., Any], worker: str, *args: Any, epoch: int | None = None
+    ) -> Any:
+        """A task with a part of a worker: the present one, or an earlier one."""
+        which = (worker, self.token, epoch or self.epoch)
+        return self.client.submit(work, which, *args, workers=[worker], pure=False, **ANYWHERE)
 
     def labels(self, classes: NDArray[Any]) -> list[Any]:
         """The labels of each block, as futures on the workers."""
         self.flush()
-        futures = [self._task(labels_of, n, w, classes) for n, w in sorted(self.where.items())]
+        futures = [self._task(labels_of, w, n, classes) for n, w in sorted(self.where.items())]
         finished(self.client, futures)
         return futures
 
     def release(self) -> None:
         """Let the workers forget the rows."""
-        self.client.cancel([future for copies in self.snapshots.values() for future in copies])
-        self.snapshots, self.actors, self.prepared = {}, {}, []
+        self.saved, self.actors, self.makers, self.prepared = None, {}, {}, []
         if self.direct is not None:
             self.client.direct_to_workers = self.direct
 
@@ -365,6 +460,11 @@ class PartRows:
     def sum(self, work: Callable[..., Any], *args: Any) -> Any:
         """Map a function over the blocks and add up what it returns."""
         return self.parts.sum((self.which, work, args))
+
+
+def _there(client: Any, makers: dict[str, Any], worker: str) -> bool:
+    """Whether a worker and its part are still there."""
+    return worker in client.nthreads() and makers[worker].status == "finished"
 
 
 def still_there(client: Any) -> None:

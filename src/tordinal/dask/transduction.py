@@ -4,7 +4,6 @@ Order statistics of the projections are exact. They are found by counting how ma
 below some probes, between the last two of which the wanted one must be.
 """
 
-import time
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from functools import partial
@@ -14,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.dask import pieces
-from tordinal.dask.parts import LostWorkerError, PartRows, Parts
+from tordinal.dask.parts import PartRows, Parts
 from tordinal.losses import swap_gain
 from tordinal.problem import Problem
 from tordinal.solvers.equations import Equations, Iterated, Remembered, Summed
@@ -28,7 +27,6 @@ Index = NDArray[np.int64]
 
 PROBES = 255  # values that are counted in one exchange
 MOST_CANDIDATES = 1000  # pairs up to which blocks send their best rows
-MOST_FAULTS, PAUSE = 20, 1.0
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
@@ -143,8 +141,6 @@ class Search:
         Pairs per boundary and training, or the exact step.
     on_training : callable
         Told each new record of the history.
-    on_fault : callable
-        Told when a worker was lost.
     """
 
     trainer: Trainer
@@ -152,7 +148,6 @@ class Search:
     C1: float
     swaps: str | int
     on_training: Callable[[dict[str, float]], None] = lambda record: None
-    on_fault: Callable[[str], None] = lambda message: None
     history: list[dict[str, float]] = field(default_factory=list)
 
     def run(self, schedule: Iterable[float], counts: Callable[[Fit], Index] | None) -> Fit:
@@ -161,51 +156,28 @@ class Search:
         Without `counts`, which makes class counts of a supervised fit, there is nothing to
         transduce.
         """
-        parts = self.trainer.parts
-        start = fit = self._safely(self._supervised)
+        start = fit = self.safely(self._supervised)
         if counts is None:
             return fit
-        self._safely(partial(self._hand_out, start, counts))
-        for level, C2 in enumerate(schedule):  # lines 5, 6 and 17
-            # Before there is a snapshot, a fault begins with the supervised fit again.
-            begin = partial(self._hand_out, start, counts) if level == 0 else None
-            self._safely(parts.save, begin, fit)
-            fit = self._safely(partial(self._level, C2, fit), None, fit)
+        self.safely(partial(self._hand_out, start, counts))
+        for C2 in schedule:  # lines 5, 6 and 17
+            fit = self.safely(partial(self._level, C2, fit), fit)
         return fit
 
-    def _safely(
-        self,
-        work: Callable[[], Any],
-        begin: Callable[[], None] | None = None,
-        fit: Fit | None = None,
-    ) -> Any:
-        """Do a piece of the work; where a worker is lost, go back to where it began, and again.
+    def safely(self, work: Callable[[], Any], fit: Fit | None = None) -> Any:
+        """Do a piece of the work, again from its beginning where a worker is lost.
 
-        Rows go back to the last snapshot, and projections to the `fit` at hand; before there is
-        any, `begin` makes their labels again.
+        It ends with a snapshot, so that it is done as a whole or not at all; projections go back
+        to the `fit` at hand.
         """
-        recorded, faults = len(self.history), 0
-        while True:
-            try:
-                if faults:
-                    time.sleep(PAUSE)  # the scheduler may not have noticed yet
-                    whole = self.trainer.parts.recover()
-                    if self.trainer.parts.snapshots and not whole:
-                        raise RuntimeError(
-                            "a worker was lost together with the only copy of its rows' labels: "
-                            "fit again, with more than one worker"
-                        )
-                    if begin is not None:
-                        begin()
-                    elif fit is not None:
-                        self.trainer.rows.sum(project, fit.w)
-                return work()
-            except LostWorkerError as error:
-                faults += 1
-                if faults > MOST_FAULTS:
-                    raise RuntimeError(f"{faults} workers were lost on the way: {error}") from error
-                self.on_fault(str(error))
-                del self.history[recorded:]
+        recorded = len(self.history)
+
+        def restore() -> None:
+            del self.history[recorded:]
+            if fit is not None:
+                self.trainer.rows.sum(project, fit.w)
+
+        return self.trainer.parts.safely(work, restore)
 
     def _supervised(self) -> Fit:
         fit = self.trainer.train(self.trainer.labeled, self.C1, 0.0, None, 1.0)  # Alg. 2, line 5
@@ -219,6 +191,7 @@ class Search:
         wanted = counts(supervised)
         self._label_by_order(wanted, by_label=1)
         rows.sum(pieces.take_over, trainer.problem, supervised.t)
+        trainer.parts.save()
 
     def _level(self, C2: float, fit: Fit) -> Fit:
         """Lines 7 to 16 of Algorithm 1 at one value of C2."""
@@ -239,6 +212,7 @@ class Search:
                 continue
             rows.sum(pieces.take_back)
             if not coarse:
+                trainer.parts.save()
                 return fit  # line 16
             fine = trainer.train(rows, self.C1, C2, fit, 1.0, SWAP)
             before, last = self.history[-2:]
