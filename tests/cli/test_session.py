@@ -104,6 +104,16 @@ def test_outside_the_main_thread_no_signal_is_touched():
     assert [signal.getsignal(s) for s in (signal.SIGINT, signal.SIGTERM)] == before
 
 
+def test_what_compiled_code_makes_of_an_interrupt_is_one(capsys):
+    with pytest.raises(typer.Exit), refusing():
+        with contextlib.suppress(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        raise SystemError("returned a result with an exception set")
+    assert "interrupted" in capsys.readouterr().err
+    with pytest.raises(SystemError), refusing():
+        raise SystemError("without an interrupt")
+
+
 def test_an_interrupt_that_was_swallowed_is_raised_by_the_next_progress():
     reached = []
     with refused(), refusing(), Teller(quiet=True) as teller:

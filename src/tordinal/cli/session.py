@@ -51,6 +51,10 @@ def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[
         yield
     except KeyboardInterrupt:
         _refuse(interrupted)
+    except SystemError:  # what compiled code makes of an interrupt that it does not swallow
+        if not _interrupted:
+            raise
+        _refuse(interrupted)
     except MemoryError as error:
         _refuse(f"out of memory ({error}); use fewer rows, or --method redsvm")
     except (ValueError, OSError, ImportError) as error:  # the last one where an extra is missing
