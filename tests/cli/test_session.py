@@ -105,10 +105,13 @@ def test_outside_the_main_thread_no_signal_is_touched():
 
 
 def test_what_compiled_code_makes_of_an_interrupt_is_one(capsys):
-    with pytest.raises(typer.Exit), refusing():
+    def compiled():
         with contextlib.suppress(KeyboardInterrupt):
             signal.raise_signal(signal.SIGINT)
         raise SystemError("returned a result with an exception set")
+
+    with pytest.raises(typer.Exit), refusing():
+        compiled()
     assert "interrupted" in capsys.readouterr().err
     with pytest.raises(SystemError), refusing():
         raise SystemError("without an interrupt")
