@@ -128,11 +128,44 @@ class StubbornTrainer:
         return d
 
 
+@dataclass
+class ContentTrainer(StubbornTrainer):
+    """Its model leaves nothing to swap."""
+
+    def train(self, y, cost, warm, precision):
+        self.asked.append(precision)
+        h = np.array([-2.0, 2.0, 1.0, -1.0])
+        return FixedFit(h, np.array([0.0]), objective=cost.sum() - 0.01 / precision)
+
+
+@pytest.mark.parametrize("rough", [False, True])
+def test_the_last_training_of_the_last_level_alone_is_fine(rough):
+    trainer, y = ContentTrainer(), np.array([0, 1, -1, -1])
+    schedule = iter([0.1, 0.2, 0.4])
+    result = transduce(
+        trainer, y, np.ones(4), 1.0, schedule, lambda _: np.array([1, 1]), "single", rough=rough
+    )
+    assert trainer.asked == ([1.0, 1.0, 1.0, 1.0] if rough else [1.0, 10.0, 10.0, 10.0, 1.0])
+    assert [record["C2"] for record in result.history] == [0.0, 0.1, 0.2, 0.4]
+    assert result.history[-1]["objective"] == result.fit.objective
+    assert result.fit.objective == pytest.approx(2.8 - 0.01)
+
+
+def test_a_search_that_is_told_to_stop_ends_with_a_fine_training():
+    trainer, y = ContentTrainer(), np.array([0, 1, -1, -1])
+    result = transduce(
+        trainer, y, np.ones(4), 1.0, [0.1, 0.2], lambda _: np.array([1, 1]), "single",
+        on_training=lambda record, fit: record["C2"] == 0.1,
+    )  # fmt: skip
+    assert trainer.asked == [1.0, 10.0, 1.0]
+    assert result.fit.objective == pytest.approx(2.2 - 0.01)
+
+
 def test_a_swap_whose_gain_cannot_be_measured_is_not_made_and_the_search_ends():
     trainer, y = StubbornTrainer(), np.array([0, 1, -1, -1])
     result = transduce(trainer, y, np.ones(4), 1.0, [0.5], lambda _: np.array([1, 1]), "single")
-    assert trainer.asked[:3] == [1.0, 1.0, 10.0]  # the first training on swapped labels is coarse
-    assert trainer.asked[-1] < 1e-3  # the training was refined before the swap was given up
+    assert trainer.asked[:3] == [1.0, 10.0, 10.0]  # the first training on swapped labels is coarse
+    assert min(trainer.asked) < 1e-3  # the training was refined before the swap was given up
     assert [record["swaps"] for record in result.history] == [0, 0]
     assert result.y.tolist() == [0, 1, 1, 0]
     assert y.tolist() == [0, 1, -1, -1]  # the input is left alone

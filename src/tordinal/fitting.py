@@ -137,7 +137,7 @@ class SolverTrainer:
 
     @property
     def coarse(self) -> float:
-        """How much coarser trainings between two swaps are."""
+        """How much coarser than the last training the others are."""
         return self.solver.coarse
 
     def train(self, y: Ranks, cost: Array, warm: Solution | None, precision: float) -> Solution:

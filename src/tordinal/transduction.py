@@ -44,7 +44,7 @@ class Trainer(Protocol):
 
     @property
     def coarse(self) -> float:
-        """How much coarser than the last one of a level trainings between two swaps are."""
+        """How much coarser than the last training the others are."""
 
     def train(self, y: Ranks, cost: Array, warm: Any | None, precision: float) -> Any:
         """Solve (4) with y fixed, to `precision` times the usual tolerance; return a `Fit`."""
@@ -192,11 +192,15 @@ def transduce(
         return result
     result.y = result.initial = y.copy()
     result.y[unlabeled] = initial_labels(supervised.h[unlabeled], counts(supervised))  # line 4
-    for C2 in schedule:  # lines 5, 6 and 17
+    coarse, cost, levels = False, weight, list(schedule)
+    for level, C2 in enumerate(levels, start=1):  # lines 5, 6 and 17
         if stop:
             break
         cost = np.where(unlabeled, C2, C1) * weight
-        result.fit, coarse = trainer.train(result.y, cost, result.fit, 1.0), False  # line 8
+        # A rough search has a coarse tolerance already, and no fine training at its end.
+        precision = 1.0 if rough else trainer.coarse
+        result.fit = trainer.train(result.y, cost, result.fit, precision)  # line 8
+        coarse = precision > 1.0
         stop = _record(result, C2, on_training)
         while not stop:
             swapped, n_swaps = exchange_labels(
@@ -210,13 +214,13 @@ def transduce(
                 result.y, result.fit, coarse = swapped, fit, trainer.coarse > 1.0
                 result.history[-1]["swaps"] = n_swaps
                 stop = _record(result, C2, on_training)
-            elif coarse and not rough:
+            elif coarse and level == len(levels) and not rough:
                 _refine(result, trainer, cost)  # and look again whether a swap is left
                 coarse = False
             else:
                 break  # line 16
-        if coarse and not rough:
-            _refine(result, trainer, cost)
+    if coarse and not rough:
+        _refine(result, trainer, cost)
     return result
 
 
@@ -315,7 +319,8 @@ def _refine(result: Transduction, trainer: Trainer, cost: Array) -> None:
     """Bring the last training to the usual precision."""
     fit = trainer.train(result.y, cost, result.fit, 1.0)
     before, last = result.history[-2:]
-    if fit.objective < before["objective"]:  # not so where the tolerance hides the gain after all
+    swapped = before["C2"] == last["C2"]
+    if not swapped or fit.objective < before["objective"]:  # the tolerance may hide the gain
         result.fit, last["objective"] = fit, fit.objective
         last["n_iter"] += fit.n_iter
 

@@ -160,8 +160,9 @@ class Search:
         if counts is None:
             return fit
         self.safely(partial(self._hand_out, start, counts))
-        for C2 in schedule:  # lines 5, 6 and 17
-            fit = self.safely(partial(self._level, C2, fit), fit)
+        levels = list(schedule)
+        for level, C2 in enumerate(levels, start=1):  # lines 5, 6 and 17
+            fit = self.safely(partial(self._level, C2, fit, level == len(levels)), fit)
         return fit
 
     def safely(self, work: Callable[[], Any], fit: Fit | None = None) -> Any:
@@ -193,10 +194,10 @@ class Search:
         rows.sum(pieces.take_over, trainer.problem, supervised.t)
         trainer.parts.save()
 
-    def _level(self, C2: float, fit: Fit) -> Fit:
+    def _level(self, C2: float, fit: Fit, last: bool) -> Fit:
         """Lines 7 to 16 of Algorithm 1 at one value of C2."""
         trainer, rows = self.trainer, self.trainer.rows
-        fit, coarse = trainer.train(rows, self.C1, C2, fit, 1.0, LEVEL), False  # line 8
+        fit, coarse = trainer.train(rows, self.C1, C2, fit, COARSE, LEVEL), True  # line 8
         self._record(C2, fit)
         while True:
             rows.sum(pieces.keep)
@@ -211,14 +212,14 @@ class Search:
                 self._record(C2, fit)
                 continue
             rows.sum(pieces.take_back)
-            if not coarse:
+            if not (coarse and last):
                 trainer.parts.save()
                 return fit  # line 16
             fine = trainer.train(rows, self.C1, C2, fit, 1.0, SWAP)
-            before, last = self.history[-2:]
-            if fine.objective < before["objective"]:
-                fit, last["objective"] = fine, fine.objective
-                last["n_iter"] += fine.n_iter
+            before, now = self.history[-2:]
+            if before["C2"] != C2 or fine.objective < before["objective"]:
+                fit, now["objective"] = fine, fine.objective
+                now["n_iter"] += fine.n_iter
             coarse = False
 
     def _retrain(self, C2: float, last: Fit) -> Fit | None:

@@ -38,7 +38,7 @@ WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magni
 STEERING, MANY = 1e-6, 2**18
 DAMPING = 1e-13  # of thresholds that no row holds in place
 HARD = 1e12  # all costs of rows of unit size, from which rounding counts
-COARSE = 10.0  # of trainings between two swaps
+COARSE = 10.0  # of all trainings of a search but the last one
 REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
 ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
 

@@ -56,7 +56,7 @@ HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
-COARSE = 10.0  # of trainings between two swaps
+COARSE = 10.0  # of all trainings of a search but the last one
 
 
 class SMO(Solver):

@@ -109,9 +109,7 @@ class Solver(ABC):
     """
 
     refined: ClassVar[float] = 0.0  # the tolerance to which small problems are brought at the end
-    coarse: ClassVar[float] = (
-        1.0  # how much coarser trainings between two swaps are worth their while
-    )
+    coarse: ClassVar[float] = 1.0  # how much coarser than the last training the others are
 
     def __init__(self, data: Any, problem: Problem):
         self.data, self.original = data, problem
