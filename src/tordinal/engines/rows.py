@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 NEAR_ONE = 16.0  # a scale of sparse rows within this factor of 1 is left alone
-LARGE = 2**23  # bytes of a dense matrix from which a second thread is worth it
+LARGE = 2**25  # bytes of a dense matrix from which a second thread is worth it
 
 
 class Block:

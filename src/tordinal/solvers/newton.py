@@ -27,7 +27,7 @@ __all__ = ["Newton", "line_search"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-COLD, LEVEL, SWAP = 4.0, 0.3, 0.1  # first width of the band: cold, after new costs, after new ranks
+COLD, LEVEL, SWAP = 4.0, 0.3, 0.2  # first width of the band: cold, after new costs, after new ranks
 NARROWING, SLOW, NARROWEST = 0.6, 0.5, 1e-9  # the band shrinks where the gap no longer does
 SETTLED, FAST_NARROWING = 1e-6, 0.1
 INEXACT = 0.3  # share of what the proximal terms weigh to which one minimisation is solved
