@@ -1,4 +1,4 @@
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import permutations
 
 import numpy as np
@@ -27,6 +27,7 @@ class FixedFit:
     thresholds: np.ndarray
     objective: float = 0.0
     n_iter: int = 1
+    converged: bool = True
 
 
 def total_loss(loss, fit, y):
@@ -149,6 +150,22 @@ def test_the_last_training_of_the_last_level_alone_is_fine(rough):
     assert [record["C2"] for record in result.history] == [0.0, 0.1, 0.2, 0.4]
     assert result.history[-1]["objective"] == result.fit.objective
     assert result.fit.objective == pytest.approx(2.8 - 0.01)
+
+
+@dataclass
+class LostTrainer(ContentTrainer):
+    """It converges from nothing alone."""
+
+    def train(self, y, cost, warm, precision):
+        fit = super().train(y, cost, warm, precision)
+        return fit if warm is None else replace(fit, objective=9.0, converged=False)
+
+
+def test_a_last_training_that_fails_is_tried_again_from_nothing():
+    trainer, y = LostTrainer(), np.array([0, 1, -1, -1])
+    result = transduce(trainer, y, np.ones(4), 1.0, [0.1], lambda _: np.array([1, 1]), "single")
+    assert result.fit.converged
+    assert result.history[-1]["objective"] == result.fit.objective < 9.0
 
 
 def test_a_search_that_is_told_to_stop_ends_with_a_fine_training():

@@ -20,6 +20,7 @@ Swaps = int | str
 NEGLIGIBLE = 1e-5  # share of the objective below which `swaps="all"` does not train again
 ROUGH = 1e-3  # the same where candidates are only compared
 FINEST = 1e-4  # how far below `tol` a training is refined to make a swap's gain visible
+FEW_ROWS = 1024  # of which a last training that fails is tried again from nothing
 MOST_LEVELS = 10_000
 
 
@@ -37,6 +38,9 @@ class Fit(Protocol):
 
     @property
     def n_iter(self) -> int: ...
+
+    @property
+    def converged(self) -> bool: ...
 
 
 class Trainer(Protocol):
@@ -316,8 +320,11 @@ def _retrain(trainer: Trainer, y: Ranks, cost: Array, last: Any) -> Any | None:
 
 
 def _refine(result: Transduction, trainer: Trainer, cost: Array) -> None:
-    """Bring the last training to the usual precision."""
+    """Bring the last training to the usual precision; where rows are few, by every means."""
     fit = trainer.train(result.y, cost, result.fit, 1.0)
+    if not fit.converged and len(result.y) <= FEW_ROWS:
+        cold = trainer.train(result.y, cost, None, 1.0)
+        fit = cold if cold.objective < fit.objective else fit
     before, last = result.history[-2:]
     swapped = before["C2"] == last["C2"]
     if not swapped or fit.objective < before["objective"]:  # the tolerance may hide the gain

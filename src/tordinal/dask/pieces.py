@@ -355,6 +355,7 @@ class _Here:
     thresholds: Array
     objective: float = 0.0
     n_iter: int = 0
+    converged: bool = True
 
 
 # Order statistics --------------------------------------------------------------------------------
