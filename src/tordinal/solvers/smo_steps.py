@@ -29,9 +29,17 @@ class Prospects(NamedTuple):
     most: Any
 
 
+def prospects(*variables: Any) -> Prospects:
+    """Look at all variables once; by row, at one threshold to raise and one to lower if not -1.
+
+    Compiled code must not make the named tuple: that runs Python code, and an interrupt in it
+    crashes the process.
+    """
+    return Prospects(*_prospects(*variables))
+
+
 @njit(cache=True, nogil=True)
-def prospects(h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, raised, lowered):
-    """Look at all variables once; by row, at one threshold to raise and one to lower if not -1."""
+def _prospects(h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, raised, lowered):
     n, m = h.shape[0], rc.shape[0]
     up, low = np.full(n, np.inf), np.full(n, -np.inf)
     least, most = np.full(m, np.inf), np.full(m, -np.inf)
@@ -51,7 +59,7 @@ def prospects(h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, ra
             best_up = min(best_up, g_up if raised < 0 or raised == k else np.inf)
             best_low = max(best_low, g_low if lowered < 0 or lowered == k else -np.inf)
         up[i], low[i] = best_up, best_low
-    return Prospects(up, low, least, most)
+    return up, low, least, most
 
 
 @njit(cache=True, nogil=True)
