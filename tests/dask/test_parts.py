@@ -3,21 +3,17 @@
 import gc
 import os
 import signal
-import subprocess
-import sys
 import time
 import warnings
 
-import dask
 import dask.array as da
 import numpy as np
 import pytest
 from clusters import in_blocks
-from distributed import Client
 from problems import hide, ordinal_problem
 
 from tordinal.dask import REDSVM, TOR, parts
-from tordinal.dask.parts import NoSchedulerError, add_up, bytes_of
+from tordinal.dask.parts import add_up, bytes_of
 
 SETTINGS = {"loss": "squared_hinge", "swaps": "all", "C2_start": 0.05, "tol": 1e-7}
 
@@ -119,52 +115,3 @@ def test_ctrl_c_leaves_nothing_behind(processes):
     while any(processes.processing().values()) or any(processes.has_what().values()):
         assert time.monotonic() < deadline, processes.has_what()
         time.sleep(0.1)
-
-
-def test_a_block_that_takes_too_much_memory_is_named(processes):
-    def too_much():
-        raise MemoryError("no more")
-
-    X, y = problem()
-    block = da.from_delayed(dask.delayed(too_much)(), shape=(50, X.shape[1]), dtype=float)
-    with pytest.raises(MemoryError, match=r"block 1 of X took more memory.*smaller blocks"):
-        TOR(**SETTINGS).fit(da.concatenate([X[:50], block]), y[:100])
-
-
-def test_a_scheduler_that_goes_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr(parts, "SILENCE", 2.0)
-    monkeypatch.setattr(parts, "PATIENCE", 1.0)
-    file = tmp_path / "scheduler.json"
-    run = [sys.executable, "-m", "distributed.cli.dask_scheduler", "--port", "0", "--no-dashboard"]
-    quiet = {"stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    scheduler = subprocess.Popen([*run, "--scheduler-file", str(file)], **quiet)
-    work = [
-        sys.executable,
-        "-m",
-        "distributed.cli.dask_worker",
-        "--nthreads",
-        "1",
-        "--no-dashboard",
-    ]
-    worker = subprocess.Popen([*work, "--scheduler-file", str(file)], **quiet)
-    try:
-        while not file.exists():
-            assert scheduler.poll() is None
-            time.sleep(0.1)
-        with Client(scheduler_file=str(file), timeout="20s") as client:
-            client.wait_for_workers(1, timeout=20)
-            X, y = problem()
-
-            def kill(what, done, total):
-                if done == 2 and scheduler.poll() is None:
-                    scheduler.kill()
-                    scheduler.wait()
-
-            began = time.monotonic()
-            with pytest.raises(NoSchedulerError, match="scheduler"):
-                TOR(**SETTINGS, callback=kill, client=client).fit(X, y)
-            assert time.monotonic() - began < 60
-    finally:
-        for process in (worker, scheduler):
-            process.kill()
-            process.wait()

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.dask import pieces
-from tordinal.dask.parts import finished
+from tordinal.dask.waiting import finished
 from tordinal.engines.rows import NEAR_ONE, power_of_four
 from tordinal.labels import encode_labels, label_array
 from tordinal.solvers.choice import DENSE_FEATURES

@@ -17,41 +17,31 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.dask.pieces import Piece, Prepared, StoredRows
+from tordinal.dask.waiting import (
+    PATIENCE,
+    LostWorkerError,
+    NoSchedulerError,
+    finished,
+    look_for_scheduler,
+)
 from tordinal.engines.threads import n_threads, one_thread_each
 
-__all__ = [
-    "LostWorkerError",
-    "NoSchedulerError",
-    "Part",
-    "PartRows",
-    "Parts",
-    "add_up",
-    "finished",
-    "lost",
-    "still_there",
-]
+__all__ = ["Part", "PartRows", "Parts", "add_up"]
 
 Array = NDArray[np.float64]
 Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, with what
 State = tuple[Any, Any]  # labels and multipliers of a piece
+Which = tuple[str, str, int]  # a part: on which worker, of which fit, and its epoch
 
-PATIENCE = 5.0  # seconds between two looks whether workers and scheduler are still there
 STALLED = 60.0  # seconds without any progress after which a snapshot is asked for again
-# A task whose worker has gone for good is to fail elsewhere, rather than wait for ever.
-ANYWHERE = {"allow_other_workers": True}
 REACHED = 3.0  # seconds within which a worker answers that can be reached directly
-SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
 MOST_FAULTS, PAUSE = 20, 1.0  # of one piece of the work, and seconds between two tries
-
-
-class LostWorkerError(RuntimeError):
-    """A worker has gone, and rows with it."""
 
 
 class Part:
     """The pieces of one worker. Lives there, as an actor."""
 
-    here: ClassVar["WeakValueDictionary[tuple[str, str, int], Part]"] = WeakValueDictionary()
+    here: ClassVar["WeakValueDictionary[Which, Part]"] = WeakValueDictionary()
 
     def __init__(self, token: str, epoch: int, prepared: list[Prepared]):
         from distributed import get_worker
@@ -91,7 +81,7 @@ class Part:
         """How many pieces lie on disk."""
         return sum(isinstance(piece.X, StoredRows) for piece in self.pieces)
 
-    def hold(self, version: int, states: dict[int, "State"]) -> None:
+    def hold(self, version: int, states: dict[int, State]) -> None:
         """Keep a snapshot of some pieces, and the one before it in case this one stays a part."""
         self.held.setdefault(version, {}).update(states)
         for old in [v for v in self.held if v < version - 1]:
@@ -131,9 +121,6 @@ def bytes_of(value: Any) -> int:
 
 
 # Tasks beside the actor's own calls ---------------------------------------------------------------
-
-
-Which = tuple[str, str, int]  # a part: on which worker, of which fit, and its epoch
 
 
 def _part(which: Which) -> Part:
@@ -311,8 +298,9 @@ class Parts:
         except (OSError, RuntimeError) as error:
             if isinstance(error, (LostWorkerError, NoSchedulerError)):
                 raise
-            self._look_for_scheduler()
-            if "Actor" in str(error) or not self._all_there() or isinstance(error, OSError):
+            look_for_scheduler(self.client)
+            all_there = self._alive(self.makers) == set(self.makers)
+            if "Actor" in str(error) or not all_there or isinstance(error, OSError):
                 raise LostWorkerError(str(error)) from error
             raise
 
@@ -322,22 +310,14 @@ class Parts:
             try:
                 return call.result(timeout=PATIENCE)
             except TimeoutError:
-                self._look_for_scheduler()
-                if not _there(self.client, self.makers, worker):
+                look_for_scheduler(self.client)
+                if worker not in self._alive(self.makers):
                     raise LostWorkerError(f"{worker} has gone") from None
 
-    def _all_there(self) -> bool:
-        return set(self.actors) <= set(self.client.nthreads())
-
-    def _look_for_scheduler(self) -> None:
-        began = time.monotonic()
-        while self.client.status != "running":
-            if time.monotonic() - began > SILENCE or self.client.status == "closed":
-                raise NoSchedulerError(
-                    f"the Dask scheduler at {self.client.scheduler.address} does not answer any "
-                    "more: start it again and fit again; nothing was written"
-                )
-            time.sleep(0.5)
+    def _alive(self, makers: dict[str, Any]) -> set[str]:
+        """The workers that are still there with the part that was made there."""
+        there = self.client.nthreads()
+        return {w for w, made in makers.items() if w in there and made.status == "finished"}
 
     # Snapshots, so that a fault costs one level ---------------------------------------------------
 
@@ -390,9 +370,9 @@ class Parts:
         saved = self.saved
         if saved is None:
             return False
-        tasks = []
+        tasks, alive = [], self._alive(saved.makers)
         for number, worker in self.where.items():
-            holders = [h for h in saved.where[number] if _there(self.client, saved.makers, h)]
+            holders = [holder for holder in saved.where[number] if holder in alive]
             if not holders:
                 return False
             holder = worker if worker in holders else holders[0]
@@ -416,7 +396,10 @@ class Parts:
     ) -> Any:
         """A task with a part of a worker: the present one, or an earlier one."""
         which = (worker, self.token, epoch or self.epoch)
-        return self.client.submit(work, which, *args, workers=[worker], pure=False, **ANYWHERE)
+        # Where the worker has gone for good, it is to fail elsewhere, rather than wait for ever.
+        return self.client.submit(
+            work, which, *args, workers=[worker], allow_other_workers=True, pure=False
+        )
 
     def labels(self, classes: NDArray[Any]) -> list[Any]:
         """The labels of each block, as futures on the workers."""
@@ -430,10 +413,6 @@ class Parts:
         self.saved, self.actors, self.makers, self.prepared = None, {}, {}, []
         if self.direct is not None:
             self.client.direct_to_workers = self.direct
-
-
-class NoSchedulerError(RuntimeError):
-    """The scheduler has gone."""
 
 
 class PartRows:
@@ -460,61 +439,3 @@ class PartRows:
     def sum(self, work: Callable[..., Any], *args: Any) -> Any:
         """Map a function over the blocks and add up what it returns."""
         return self.parts.sum((self.which, work, args))
-
-
-def _there(client: Any, makers: dict[str, Any], worker: str) -> bool:
-    """Whether a worker and its part are still there."""
-    return worker in client.nthreads() and makers[worker].status == "finished"
-
-
-def still_there(client: Any) -> None:
-    """Wait a while for a scheduler or workers that do not answer; an error if they have gone."""
-    if client.status != "running":
-        time.sleep(SILENCE)
-        if client.status != "running":
-            raise NoSchedulerError("the Dask scheduler does not answer any more")
-    if not client.nthreads():
-        time.sleep(PATIENCE)
-        if not client.nthreads():
-            raise RuntimeError("the Dask cluster has no worker left: start one and fit again")
-
-
-def lost(future: Any, what: str, remedy: str) -> Exception:
-    """Why there is no result: an error to raise."""
-    if future.status != "error":
-        return LostWorkerError(f"{what}: {future.status}")
-    error: Exception = future.exception()
-    if type(error).__name__ == "KilledWorker" or isinstance(error, MemoryError):
-        said = MemoryError(
-            f"{what} took more memory than a worker has: {remedy} or workers with a larger "
-            "memory_limit"
-        )
-        said.__cause__ = error
-        return said
-    return error
-
-
-def finished(client: Any, futures: list[Any], stalled: float = np.inf) -> bool:
-    """Wait until all are there; an error names the block, and what is lost is said to be.
-
-    False if for so many seconds no further one has come.
-    """
-    from distributed import wait
-
-    since, there = time.monotonic(), 0
-    while True:
-        try:
-            wait(futures, timeout=min(PATIENCE, stalled))
-        except TimeoutError:
-            still_there(client)
-            now = sum(future.done() for future in futures)
-            if now > there:
-                since, there = time.monotonic(), now
-            if time.monotonic() - since >= stalled:
-                return False
-            continue
-        break
-    for number, future in enumerate(futures):
-        if future.status != "finished":
-            raise lost(future, f"block {number} of X", "use smaller blocks (X.rechunk)")
-    return True

@@ -17,7 +17,8 @@ from tordinal.dask.parts import PartRows, Parts
 from tordinal.losses import swap_gain
 from tordinal.problem import Problem
 from tordinal.solvers.equations import Equations, Iterated, Remembered, Summed
-from tordinal.solvers.newton import COARSE, LEVEL, SWAP, Descent, project
+from tordinal.solvers.newton import LEVEL, SWAP, Descent, project
+from tordinal.solvers.solver import COARSE
 from tordinal.transduction import FINEST, NEGLIGIBLE
 
 __all__ = ["Fit", "Search", "Trainer", "smallest_with"]

@@ -28,7 +28,7 @@ from tordinal.engines.threads import BLOCK, all_threads, in_blocks, in_parts
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
 from tordinal.solvers.newton import line_search
-from tordinal.solvers.solver import Solution, Solver, Task
+from tordinal.solvers.solver import COARSE, Solution, Solver, Task
 from tordinal.solvers.square_root import SquareRoot
 
 __all__ = ["KernelNewton"]
@@ -48,7 +48,6 @@ SAFE = 100.0  # rounding errors below which what is left of the curvature in t i
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
 DOUBLE = 1e6  # curvature from which single precision is not even tried
 LONG = 2500  # rows from which a factorisation is worth all threads
-COARSE = 10.0  # of all trainings of a search but the last one
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
 HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 SMALL = 1024  # rows of such problems that are solved in the features of a square root of K

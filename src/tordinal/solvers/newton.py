@@ -20,7 +20,7 @@ from tordinal.problem import Problem, Terms
 from tordinal.reduction import Ranks, signs
 from tordinal.solvers.equations import Equations, Slopes, equations_for
 from tordinal.solvers.relaxation import Left, Relaxation
-from tordinal.solvers.solver import Solution, Solver, Task
+from tordinal.solvers.solver import COARSE, Solution, Solver, Task
 
 __all__ = ["Newton", "line_search"]
 
@@ -38,7 +38,6 @@ WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magni
 STEERING, MANY = 1e-6, 2**18
 DAMPING = 1e-13  # of thresholds that no row holds in place
 HARD = 1e12  # all costs of rows of unit size, from which rounding counts
-COARSE = 10.0  # of all trainings of a search but the last one
 REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
 ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
 

@@ -31,7 +31,7 @@ from tordinal.solvers.smo_steps import (
     take_rounds,
     take_steps,
 )
-from tordinal.solvers.solver import GAP, Solution, Solver, Task
+from tordinal.solvers.solver import COARSE, GAP, Solution, Solver, Task
 from tordinal.solvers.square_root import SquareRoot
 from tordinal.solvers.working_set import WorkingSet
 
@@ -56,7 +56,6 @@ HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
-COARSE = 10.0  # of all trainings of a search but the last one
 
 
 class SMO(Solver):

@@ -14,6 +14,7 @@ from tordinal.reduction import Ranks
 
 __all__ = ["Solution", "Solver", "Task"]
 
+COARSE = 10.0  # of all trainings of a search but the last one, where that is quicker
 GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
 NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding
 
