@@ -31,7 +31,7 @@ def test_figures_are_drawn_from_the_table_alone(figure, tmp_path):
         assert "tordinal 0.2.0 (a1)" in text
         assert ("unprocessed edition" in text) == (figure in ("fig10", "fig11", "fig12"))
         assert ("Beyond Fig." in text) == ("-ours" in path.name)
-        assert ("TORCV" in text) == ("-ours" in path.name)
+        assert ("optimal swaps" in text) == ("-ours" in path.name)
         # Panels have one size, and one legend.
         clips = re.findall(r'<rect x="[^"]+" y="[^"]+" width="([^"]+)" height="([^"]+)"/>', text)
         assert len({(round(float(w)), round(float(h))) for w, h in clips}) == 1
