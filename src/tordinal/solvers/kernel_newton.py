@@ -17,7 +17,7 @@ inverse for the curvatures of an earlier step, by a factor of I + D^1/2 K D^1/2 
 from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -37,11 +37,13 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 FORCING = 0.1  # the equations of a step are solved to this share of the gradient, at least
+CERTAIN = 0.25  # share of a tolerable decrement below which a good preconditioner's word will do
 MAX_STEPS = 200  # Newton steps for one training
 MAX_CG = 300  # products for one step
 ROUNDING = 1e-14  # relative decrease of the objective that is noise
 DAMPING = 1e-13  # of thresholds that no row holds in place
 FACTORED = 6144  # rows of a matrix that is factored whole
+FEW, NEGLIGIBLE = 8, 10.0  # one row in so many, and what the others may add to eigenvalues of 1
 LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a share of the largest
 FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that cost one more
 SAFE = 100.0  # rounding errors below which what is left of the curvature in t is not believed
@@ -217,12 +219,12 @@ class Space:
             whole = self.n == gram.n_rows
             self.matrix = gram.rows if whole else gram.rows[np.ix_(used, used)]
         self.means = self._plain_times(np.full(self.n, 1.0 / self.n))
-        stride = -(-self.n // FACTORED)
-        self.sample = np.arange(0, self.n, stride)
-        self.stretch = self.n / len(self.sample)
+        self.sample = np.arange(0, self.n, -(-self.n // FACTORED))
+        self.diagonal = gram.diagonal[used] - 2.0 * self.means + self.means.mean()
         self.preconditioner: Preconditioner | None = None
         self.held_against = 0
         self.careful = False  # whether rounding has spoilt a direction
+        self.near = False  # whether the preconditioner was nearly the inverse the last time
         self._columns: Any = None
 
     def _plain_times(self, v: Array) -> Array:
@@ -237,11 +239,24 @@ class Space:
         z = self._plain_times(v - v.mean())
         return z - z.mean()
 
-    def columns(self, dtype: Any) -> Any:
-        """The centred columns of the sampled rows; those in single precision are kept."""
-        if dtype == np.float32 and self._columns is not None:
+    def chosen(self, D: Array) -> tuple[Index, float]:
+        """The rows of a preconditioner with the curvatures D, and how many each stands for.
+
+        Where all but a few rows are negligible, as long as unlabelled ones count for little, those
+        few will do: the others add at most the sum of D_i K_ii to the eigenvalues of D K.
+        """
+        weight = D * np.maximum(self.diagonal, 0.0)
+        order = np.argsort(weight)
+        light = min(int(np.searchsorted(np.cumsum(weight[order]), NEGLIGIBLE)), self.n - 1)
+        if self.n - light <= self.n // FEW:
+            return np.sort(order[light:]), 1.0
+        return self.sample, self.n / len(self.sample)
+
+    def columns(self, J: Index, dtype: Any) -> Any:
+        """The centred columns of some rows; those of the sample in single precision are kept."""
+        kept = J is self.sample and dtype == np.float32
+        if kept and self._columns is not None:
             return self._columns
-        J = self.sample
         columns = np.empty((self.n, len(J)), dtype=dtype)
         centre = self.means[J] - self.means.mean()
 
@@ -253,7 +268,7 @@ class Space:
             columns[p] = K - self.means[p, None] - centre
 
         in_blocks(self.n, fill, size=BLOCK)
-        if dtype == np.float32:
+        if kept:
             self._columns = columns
         return columns
 
@@ -283,12 +298,15 @@ class Space:
             if self.preconditioner is None or self.held_against * ROWS_A_CG >= self.n:
                 curvatures = np.maximum(D, LEAST * cost), E, M
                 self.preconditioner = precondition(self, *curvatures, careful=self.careful)
+                self.near = False
                 self.held_against = 0
-            v, sound = self._conjugate_gradients(self.preconditioner, r, curve, enough)
-            if sound or self.careful:
+            found = self._conjugate_gradients(self.preconditioner, r, curve, enough)
+            if found.sound or self.careful:
                 break
             self.careful, self.preconditioner = True, None  # rounding: again, in double precision
-        z = self.times(v)  # what was carried along is only as accurate as the preconditioner
+        v, z = found.v, found.z
+        if z is None:  # what was carried along is only as accurate as the preconditioner
+            z = self.times(v)
         return v, z, inner.solve(E.T @ z - grad_t)
 
     def _conjugate_gradients(
@@ -297,12 +315,14 @@ class Space:
         r: Array,
         curve: Callable[[Array], Array],
         enough: float,
-    ) -> tuple[Array, bool]:
-        """Solve (I + S K) v = r; v, and whether rounding has left the method sound."""
+    ) -> "Direction":
+        """Solve (I + S K) v = r."""
         times = preconditioner.times if preconditioner.whole else self.times
         z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
+        if self.near and not self.careful and 0 < size <= CERTAIN * enough:
+            return Direction(p, z_p)  # as good as at the optimum: nobody will go this way
         if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
             p, z_p, size, sound = r, z_r, float(r @ z_r), False
         while size > 0 and iterations < MAX_CG:
@@ -328,7 +348,16 @@ class Space:
             sound = sound and size > 0
             p, z_p = q + size / last * p, z_q + size / last * z_p
         self.held_against += max(0, iterations - FREE_CG)
-        return v, sound
+        self.near = iterations <= FREE_CG
+        return Direction(v, None, sound)
+
+
+class Direction(NamedTuple):
+    """A solution v of Newton's equations, K v where it is known, and whether it is sound."""
+
+    v: Array
+    z: Array | None
+    sound: bool = True
 
 
 class Preconditioner:
@@ -354,11 +383,12 @@ class Preconditioner:
     """
 
     def __init__(self, space: Space, D: Array, E: Array, M: Array, dtype: Any = np.float32):
-        J, K = space.sample, space.columns(dtype)
-        self.J, self.K, self.whole = J, K, space.stretch == 1.0
-        self.D = space.stretch * D[J]
+        J, stretch = space.chosen(D)
+        K = space.columns(J, dtype)
+        self.J, self.K, self.whole = J, K, len(J) == space.n
+        self.D = stretch * D[J]
         self.root = np.sqrt(self.D)
-        self.E = space.stretch * E[J]
+        self.E = stretch * E[J]
         self.n = space.n
         self.accurate = self.whole and self._factored(dtype) and self._consistent()
         if not self.whole:
