@@ -94,6 +94,39 @@ def test_a_factor_of_some_rows_leads_to_the_same_end(loss, monkeypatch):
     assert solution.objective == pytest.approx(best.objective, rel=1e-7)
 
 
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+def test_few_heavy_rows_are_enough_for_a_preconditioner(loss):
+    """As long as unlabelled rows cost little, labelled ones are factored alone."""
+    solver, y = make(loss, n=200)
+    cost = np.where(np.arange(200) < 20, 500.0, 1e-4)
+    space = solver._space(np.arange(200))
+    heavy, stretch = space.chosen(cost)
+    assert heavy.tolist() == list(range(20))
+    assert stretch == 1.0
+    assert len(space.chosen(np.full(200, 5.0))[0]) == 200
+    assert len(space.chosen(np.full(200, 1e-9))[0]) == 1
+    solution = solver.solve(y, cost, tol=1e-6)
+    assert set(space.preconditioner.J) <= set(range(20))
+    whole = make(loss, n=200)[0]
+    best = whole.solve(y, cost, warm=whole.solve(y, np.full(200, 5.0)), tol=1e-6)
+    assert solution.converged
+    assert solution.objective == pytest.approx(best.objective, rel=1e-7)
+
+
+@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("tol", [1e-2, 1e-3])
+def test_a_training_that_ends_by_the_preconditioner_is_within_the_tolerance(loss, tol):
+    """Small changes, one after the other, each from the last solution, as after a swap."""
+    solver, y = make(loss, n=200)
+    cost, warm, y = np.full(200, 0.5), None, y.copy()
+    for i in range(12):
+        y[i] = (y[i] + 1) % 3
+        warm = solver.solve(y, cost, warm=warm, tol=tol)
+        best = make(loss, n=200)[0].solve(y, cost, tol=1e-7)
+        assert warm.converged
+        assert warm.objective <= best.objective * (1 + 2 * tol**2)
+
+
 def test_max_iter_holds():
     solver, y = make(SquaredHinge())
     for limit in (1, 3):
