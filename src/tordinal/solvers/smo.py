@@ -23,6 +23,7 @@ from numpy.typing import NDArray
 from tordinal.engines.gram import Gram
 from tordinal.problem import Problem
 from tordinal.reduction import signs
+from tordinal.solvers.larger_boxes import in_larger_boxes
 from tordinal.solvers.smo_steps import (
     Prospects,
     boxes,
@@ -52,6 +53,7 @@ PATIENCE, PATIENCE_A_ROW = 1_000_000, 2000  # steps after which a solution is gi
 PAIR_NEARER = 0.5  # the same for pairs of thresholds that take turns
 ROUNDS_CHUNK = 10  # as many steps more where pairs of thresholds take turns
 STEPS_A_ROUND = 50  # what a look at all rows costs
+LARGER_BOXES = 20_000_000  # rows times thresholds squared up to which variables follow their bounds
 HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
@@ -280,12 +282,20 @@ class SMO(Solver):
         change = a - common * warm.coefficients
         index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(a))
         h = common * warm.h + self.data.combine(index, change[index])
-        if np.array_equal(task.y, warm.y) and (task.cost >= warm.cost).all():
-            # Where no variable is at its bound any more, larger boxes change nothing: the warm
-            # solution itself is better.
-            kept = warm.u * self.problem.costs(task.y, warm.cost) * s
-            if self._dual(kept, warm.h, s) <= self._dual(beta, h, s):
-                return State(kept, warm.h.copy(), task)
+        if not (np.array_equal(task.y, warm.y) and (task.cost >= warm.cost).all()):
+            return State(beta, h, task)
+        # Where no variable is at its bound any more, larger boxes change nothing: the warm solution
+        # itself is better.
+        kept = warm.u * self.problem.costs(task.y, warm.cost) * s
+        starts = [(kept, warm.h.copy()), (beta, h)]
+        if low < 0 and self.problem.coupling.any_pair and beta.size * m <= LARGER_BOXES:
+            y, t = task.y, warm.thresholds
+            larger = in_larger_boxes(self.problem, y, task.cost, warm.u, kept, t)
+            self.problem.coupling.balance(larger, margin)
+            change = larger.sum(axis=1) - warm.coefficients
+            index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(larger).sum(axis=1))
+            starts.append((larger, warm.h + self.data.combine(index, change[index])))
+        beta, h = min(starts, key=lambda start: self._dual(start[0], start[1], s))
         return State(beta, h, task)
 
     def _after_swaps(self, task: Task, warm: Solution) -> "State | None":
