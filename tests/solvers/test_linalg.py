@@ -3,7 +3,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.solvers.linalg import Factor, cholesky_solve, conjugate_gradients, square_root
+from tordinal.solvers.linalg import (
+    Factor,
+    add_squares,
+    cholesky_solve,
+    conjugate_gradients,
+    square_root,
+)
 
 
 def positive(n, seed, rank=None):
@@ -26,10 +32,26 @@ def test_a_factor_solves_however_the_rows_differ_in_size(dtype, seed, n, spread)
 
 def test_a_matrix_that_rounding_made_indefinite_is_factored_all_the_same():
     A = positive(6, 0, rank=2)
-    x = Factor(A.copy()).solve(A @ np.ones(6))
+    x = Factor(A).solve(A @ np.ones(6))
     np.testing.assert_allclose(A @ x, A @ np.ones(6), rtol=1e-4, atol=1e-4)
     with pytest.raises(np.linalg.LinAlgError):
         Factor(np.array([[1.0, 100.0], [100.0, 1.0]]))
+
+
+@pytest.mark.parametrize("dtype", [np.float32, np.float64])
+@given(seed=st.integers(0, 100), n=st.integers(1, 12), rows=st.integers(0, 8))
+def test_squares_are_added_and_a_factor_needs_one_triangle(dtype, seed, n, rows):
+    rng = np.random.default_rng(seed)
+    A, U = positive(n, seed).astype(dtype), rng.normal(size=(rows, n)).astype(dtype)
+    weights = rng.normal(size=rows)
+    wanted = A + (U.T * weights) @ U
+    below = np.tril_indices(n, -1)
+    A[below] = np.nan  # nobody looks there
+    add_squares(A, U, weights)
+    np.testing.assert_allclose(np.triu(A), np.triu(wanted), rtol=1e-4, atol=1e-4)
+    shift = 1.0 + 2.0 * float(np.abs(wanted).sum())  # positive for sure
+    x = Factor(A, shift).solve(np.ones(n))
+    np.testing.assert_allclose((wanted + shift * np.eye(n)) @ x, 1.0, rtol=1e-3)
 
 
 def test_cholesky_solve_of_a_vector_and_of_columns():

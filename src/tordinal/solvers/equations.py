@@ -19,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dgetrf, dgetrs
 
 from tordinal.engines.rows import Block, Rows
-from tordinal.solvers.linalg import Factor, conjugate_gradients
+from tordinal.solvers.linalg import Factor, add_squares, conjugate_gradients
 
 __all__ = ["Equations", "Slopes", "equations_for"]
 
@@ -136,14 +136,12 @@ class Formed:
             self.matrix, self.age = self.rows.sum(normal), 0
         else:
             U = self.rows.gather(changed)
-            self.matrix += (U.T * (D[changed] - self.D[changed]).astype(U.dtype)) @ U
+            add_squares(self.matrix, U, D[changed] - self.D[changed])
             self.age += 1
-        H = self.matrix.copy()
-        H.flat[:: len(H) + 1] += width
-        self.width, self.D, self.factor = width, D.copy(), Factor(H)
+        self.width, self.D, self.factor = width, D.copy(), Factor(self.matrix, width)
         self.listed = np.zeros(len(D), dtype=bool)
         self.index = np.empty(0, dtype=np.int64)
-        self.U = self.Z = np.empty((0, len(H)), dtype=self.rows.dtype)
+        self.U = self.Z = np.empty((0, len(self.matrix)), dtype=self.rows.dtype)
 
     def _mend(self, D: Array, new: NDArray[np.int64]) -> bool:
         """Take other curvatures into account; whether that can be done accurately."""
@@ -175,9 +173,8 @@ class Summed(Formed):
     """width I + X'DX, added up anew at every step: for rows that lie elsewhere."""
 
     def _bring_up_to_date(self, width: float) -> None:
-        H = self.rows.sum(normal)
-        H.flat[:: len(H) + 1] += width
-        self.factor, self.index = Factor(H), np.empty(0, dtype=np.int64)
+        self.factor = Factor(self.rows.sum(normal), width)
+        self.index = np.empty(0, dtype=np.int64)
 
 
 class Remembered:
@@ -189,11 +186,10 @@ class Remembered:
         self.held_against = 0
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
-        M, B = Factor(slopes.tt.copy()), slopes.mixed
+        M, B = Factor(slopes.tt), slopes.mixed
         if self.factor is None or self.held_against * FEATURES_A_CG >= self.rows.n_features:
             H = self.rows.sum(normal) - B @ M.solve(B.T)
-            H.flat[:: len(H) + 1] += slopes.width
-            self.factor, self.held_against = Factor(H), 0
+            self.factor, self.held_against = Factor(H, slopes.width), 0
         v, iterations = _iterate(self.rows, slopes, M, self.factor.solve)
         self.held_against += max(0, iterations - FREE_CG)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
@@ -211,7 +207,7 @@ class Iterated:
         self.rows = rows
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
-        M, B = Factor(slopes.tt.copy()), slopes.mixed
+        M, B = Factor(slopes.tt), slopes.mixed
         scale = 1.0 / (slopes.width + self.rows.sum(curvature_diagonal))
         v, _ = _iterate(self.rows, slopes, M, lambda r: scale * r)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)

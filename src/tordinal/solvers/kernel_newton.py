@@ -288,7 +288,7 @@ class Space:
         self-adjoint and positive in the inner product u'K v. A decrement of `enough` need only be
         known to be that small.
         """
-        inner = Factor(M.copy())
+        inner = Factor(M)
 
         def curve(z: Array) -> Array:  # S z
             return D * z - E @ inner.solve(E.T @ z)

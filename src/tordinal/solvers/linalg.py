@@ -5,10 +5,10 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.blas import dtrsv, strsv
+from scipy.linalg.blas import dsyrk, dtrsv, ssyrk, strsv
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, spotrf, spotrs
 
-__all__ = ["Factor", "cholesky_solve", "conjugate_gradients", "square_root"]
+__all__ = ["Factor", "add_squares", "cholesky_solve", "conjugate_gradients", "square_root"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -30,23 +30,24 @@ class Factor:
     Parameters
     ----------
     A : ndarray of shape (n, n)
-        The matrix, in single or double precision; it is overwritten.
+        The matrix, in single or double precision; only its upper triangle is looked at.
+    shift : float
+        Added to its diagonal.
     """
 
-    def __init__(self, A: Any):
-        self.scale = 1.0 / np.sqrt(np.maximum(A.diagonal(), np.finfo(A.dtype).tiny))
-        A *= self.scale[:, None]
-        A *= self.scale
+    def __init__(self, A: Any, shift: float = 0.0):
+        self.scale = 1.0 / np.sqrt(np.maximum(A.diagonal() + shift, np.finfo(A.dtype).tiny))
+        self.scale = self.scale.astype(A.dtype)
         potrf = spotrf if A.dtype == np.float32 else dpotrf
         jitter = JITTER[A.dtype]
         for _ in range(MAX_TRIES):
-            A.flat[:: len(A) + 1] = 1.0 + jitter
-            # The transpose of a symmetric matrix in C's order is itself in Fortran's. LAPACK writes
-            # the factor into one triangle and leaves the other, from which it can start again.
-            self.lower, failed = potrf(A.T, lower=1, clean=0, overwrite_a=1)
+            scaled = A * self.scale[:, None]
+            scaled *= self.scale
+            scaled.flat[:: len(A) + 1] = 1.0 + jitter
+            # The upper triangle in C's order is the lower one in Fortran's.
+            self.lower, failed = potrf(scaled.T, lower=1, clean=0, overwrite_a=1)
             if not failed:
                 return
-            _mirror_upper(A.T)
             jitter *= 10.0
         raise np.linalg.LinAlgError("the matrix is not positive")
 
@@ -89,10 +90,16 @@ def square_root(A: Array) -> tuple[Array, Index] | None:
     return (rows, pivots[:rank].astype(np.int64) - 1) if near else None
 
 
-def _mirror_upper(A: Array) -> None:
-    """Make a matrix symmetric again whose lower triangle was overwritten."""
-    below = np.tril_indices(len(A), -1)
-    A[below] = A.T[below]
+def add_squares(A: Any, U: Any, weights: Array) -> None:
+    """Add U' diag(weights) U to the upper triangle of a matrix in C's order, in place."""
+    assert A.flags.c_contiguous  # BLAS would change a copy of any other
+    syrk = ssyrk if A.dtype == np.float32 else dsyrk
+    for sign in (1.0, -1.0):
+        some = np.flatnonzero(sign * weights > 0)
+        if len(some) == 0:
+            continue
+        rows = U[some] * np.sqrt(np.abs(weights[some])).astype(U.dtype)[:, None]
+        syrk(sign, rows.T, beta=1.0, c=A.T, lower=1, overwrite_c=1)
 
 
 def conjugate_gradients(
