@@ -15,6 +15,7 @@ from numpy.typing import NDArray
 
 from tordinal.problem import Problem
 from tordinal.reduction import Ranks, signs
+from tordinal.solvers.smo_steps import boxes
 
 __all__ = ["in_larger_boxes"]
 
@@ -51,18 +52,18 @@ def in_larger_boxes(
     m, lines = len(t), problem.lines
     s, C = signs(y, m), problem.costs(y, cost)
     low, high = lines.box
-    lower, upper = np.minimum(low * s, high * s) * C, np.maximum(low * s, high * s) * C
+    lower, upper, _ = boxes(y, cost, m, *problem.shape)
     free = (u > low) & (u < high)
     larger = np.where(free, beta, s * np.clip(u, low, high) * C)
     # A free variable of the same row makes up for what follows its bound.
     left = np.where(free.any(axis=1), beta.sum(axis=1) - larger.sum(axis=1), 0.0)
-    for k in np.arange(m):
+    for k in range(m):
         taken = np.clip(left, lower[:, k] - larger[:, k], upper[:, k] - larger[:, k])
         taken[~free[:, k]] = 0.0
         larger[:, k] += taken
         left -= taken
-    rank = np.arange(m + 1)
-    gradient = -t - lines.kink * signs(rank, m)  # less h, which all variables of a row share
+    # Of each rank, less h, which all variables of a row share.
+    gradient = -t - lines.kink * signs(np.arange(m + 1), m)
     excess = larger.sum(axis=0) - beta.sum(axis=0)
     restore_sums(larger, lower, upper, y, gradient, excess)
     return larger

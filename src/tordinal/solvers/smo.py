@@ -289,14 +289,20 @@ class SMO(Solver):
         kept = warm.u * self.problem.costs(task.y, warm.cost) * s
         starts = [(kept, warm.h.copy()), (beta, h)]
         if low < 0 and self.problem.coupling.any_pair and beta.size * m <= LARGER_BOXES:
-            y, t = task.y, warm.thresholds
-            larger = in_larger_boxes(self.problem, y, task.cost, warm.u, kept, t)
-            self.problem.coupling.balance(larger, margin)
-            change = larger.sum(axis=1) - warm.coefficients
-            index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(larger).sum(axis=1))
-            starts.append((larger, warm.h + self.data.combine(index, change[index])))
+            starts.append(self._with_bounds_followed(task, warm, kept, margin))
         beta, h = min(starts, key=lambda start: self._dual(start[0], start[1], s))
         return State(beta, h, task)
+
+    def _with_bounds_followed(
+        self, task: Task, warm: Solution, kept: Array, margin: Array
+    ) -> tuple[Array, Array]:
+        """The start in which variables at a bound follow it and h stays, with its projections."""
+        assert warm.u is not None
+        beta = in_larger_boxes(self.problem, task.y, task.cost, warm.u, kept, warm.thresholds)
+        self.problem.coupling.balance(beta, margin)
+        change = beta.sum(axis=1) - warm.coefficients
+        index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(beta).sum(axis=1))
+        return beta, warm.h + self.data.combine(index, change[index])
 
     def _after_swaps(self, task: Task, warm: Solution) -> "State | None":
         """The same start where only labels were swapped since the last training.
