@@ -44,7 +44,7 @@ TITLES = {
 OURS_TITLES = {"fig7": "Beyond Fig. 7: errors on Algorithm 3's data"}
 COLUMNS, WIDTH, HEIGHT = 2, 3.4, 2.7  # panels beside each other, and inches of one
 MARGIN = 1.25  # inches for title and legend
-ENTRY = 1.7  # inches of an entry of the legend
+ENTRY, LETTER = 0.8, 0.045  # inches of an entry of the legend, and of each letter of its name
 DODGE = 0.12  # of the distance between two x, so that error bars do not hide each other
 
 
@@ -194,11 +194,12 @@ def _draw(stem: Path, title: str, remark: str, panels: list[Panel]) -> list[Path
         for axis in axes
         for handle, label in zip(*axis.get_legend_handles_labels(), strict=True)
     }
+    entry = ENTRY + LETTER * max(map(len, handles))
     canvas.legend(
         handles.values(),
         handles.keys(),
         loc="outside lower center",
-        ncols=min(len(handles), int(size[0] / ENTRY)),
+        ncols=min(len(handles), int(size[0] / entry)),
         frameon=False,
         title=remark,
         title_fontproperties={"size": 7.5},
