@@ -269,7 +269,7 @@ def _ours(figure: str, rows: pd.DataFrame) -> list[Panel]:
         rows["method"].isin(("RED-SVM", "TOR", *OURS)) & rows.set_index(key).index.isin(known)
     ]
     if figure == "fig12":  # TORCV has no labels from before its swaps
-        gains = _gains(rows[rows["method"].isin(("TOR", "TOR, optimal swaps"))])
+        gains = _gains(rows)
         mine = gains[gains["method"] == "TOR, optimal swaps"]
         return _falls(mine.assign(method=mine["dataset"]), _read(mine), "labels", "labels")
     if figure == "fig7":
