@@ -3,13 +3,16 @@
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
 
 __all__ = ["DenseBlock"]
 
 Array = NDArray[np.float64]
+FAST = {"contract", "reassoc", "nsz"}
 
-UPDATES = 50  # changes of sums after which they are computed anew, for accuracy
+UPDATES = 1000  # changes of sums after which they are computed anew, for accuracy
+OFTEN = 2  # share of rows that may change before all are looked at
 
 
 class DenseBlock:
@@ -49,7 +52,11 @@ class DenseBlock:
 
     def dot(self, v: Array) -> Array:
         """X v."""
-        return np.asarray(self.rows @ v.astype(self.rows.dtype), dtype=np.float64)
+        if self.rows is self.exact:
+            return self.rows @ v
+        products = np.empty(self.n_rows)
+        _dot(self.rows, v.astype(self.rows.dtype), products)
+        return products
 
     def exact_dot(self, v: Array) -> Array:
         """X v in double precision."""
@@ -57,28 +64,22 @@ class DenseBlock:
 
     def transposed_dot(self, U: Array) -> Array:
         """X'U. Where few rows of U are others than last time, only those are looked at."""
-        last = self._weights
-        if last is None or last.shape != U.shape or self._updates >= UPDATES:
-            changed = None
+        last, sums = self._weights, self._sums.copy()
+        known = last is not None and last.shape == U.shape and self._updates < UPDATES
+        if known and _add_changes(self.rows, last, U, sums, len(U) // OFTEN):
+            self._updates += 1
         else:
-            changed = np.flatnonzero((last != U).any(axis=1))
-        if changed is None or 2 * len(changed) >= len(U):
-            self._sums, self._updates = self._products(U, self.rows), 0
-        elif len(changed):
-            assert last is not None
-            change = self._products(U[changed] - last[changed], self.rows[changed])
-            self._sums, self._updates = self._sums + change, self._updates + 1
-        self._weights = U
-        return self._sums
-
-    @staticmethod
-    def _products(U: Array, rows: Any) -> Array:
-        return np.asarray((U.T.astype(rows.dtype) @ rows).T, dtype=np.float64)
+            sums = np.asarray((U.T.astype(self.rows.dtype) @ self.rows), dtype=np.float64)
+            self._updates = 0
+        self._weights, self._sums = U, sums
+        return sums.T
 
     def curved(self, D: Array, v: Array) -> Array:
         """X'(D (X v))."""
-        Xv = self.rows @ v.astype(self.rows.dtype)
-        return np.asarray((D * Xv).astype(self.rows.dtype) @ self.rows, dtype=np.float64)
+        dtype = self.rows.dtype
+        sums = np.zeros(self.n_features, dtype)
+        _curved(self.rows, D.astype(dtype), v.astype(dtype), sums)
+        return np.asarray(sums, dtype=np.float64)
 
     def normal(self, D: Array) -> Any:
         """X'DX."""
@@ -89,3 +90,49 @@ class DenseBlock:
     def squared_norms(self) -> Array:
         """|x_i|^2."""
         return np.einsum("ij,ij->i", self.exact, self.exact)
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _dot(rows, v, products):
+    """X v, in half the time that BLAS takes for rows that come from main memory."""
+    for i in range(rows.shape[0]):
+        total = v.dtype.type(0.0)
+        for j in range(rows.shape[1]):
+            total += rows[i, j] * v[j]
+        products[i] = total
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _curved(rows, D, v, sums):
+    """Add X'(D (X v)) to sums; each row comes from memory once."""
+    for i in range(rows.shape[0]):
+        if D[i] == 0.0:
+            continue
+        total = v.dtype.type(0.0)
+        for j in range(rows.shape[1]):
+            total += rows[i, j] * v[j]
+        total *= D[i]
+        for j in range(rows.shape[1]):
+            sums[j] += total * rows[i, j]
+
+
+@njit(cache=True, nogil=True, fastmath=FAST)
+def _add_changes(rows, last, U, sums, most):
+    """Add (U - last)'X to sums, row by row; false, and sums are spoilt, where too many changed."""
+    n, m = U.shape
+    changed = 0
+    for i in range(n):
+        differs = False
+        for k in range(m):
+            differs |= U[i, k] != last[i, k]
+        if not differs:
+            continue
+        changed += 1
+        if changed > most:
+            return False
+        for k in range(m):
+            change = U[i, k] - last[i, k]
+            if change != 0.0:
+                for j in range(rows.shape[1]):
+                    sums[k, j] += change * rows[i, j]
+    return True

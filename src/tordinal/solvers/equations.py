@@ -86,7 +86,10 @@ def equations_for(rows: Rows, smooth: bool) -> Equations:
 class Formed:
     """width I + X'DX, factored, and mended where few rows have another curvature since.
 
-    With U those rows and d their changes, the inverse follows from Woodbury's identity.
+    With U those rows and d their changes, the inverse follows from Woodbury's identity. Rows are
+    seen from a centre c, the mean of those that were curved when the matrix was factored: with
+    thresholds t - c.w instead of t, what v and a common shift of all thresholds do to each other
+    vanishes. Otherwise it is the difference of large numbers, and lost in single precision.
     """
 
     def __init__(self, rows: Rows):
@@ -97,18 +100,22 @@ class Formed:
         self.D: Array = np.empty(0)
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
-        self._bring_up_to_date(slopes.width)
-        B, width = slopes.mixed, slopes.width
-        solved = self._solve(np.column_stack([-width * slopes.w, B]))
-        self._mixed, self._carried = B, solved[:, 1:]
-        self._tt = slopes.tt - B.T @ self._carried
+        self._bring_up_to_date(slopes)
+        self._mixed = slopes.mixed - np.outer(self.centre, slopes.tt.sum(axis=1))
+        solved = self._solve(np.column_stack([self._right(slopes), self._mixed]))
+        self._carried = solved[:, 1:]
+        self._tt = slopes.tt - self._mixed.T @ self._carried
         return self._with_thresholds(solved[:, 0], slopes)
 
     def again(self, slopes: Slopes) -> tuple[Array, Array]:
-        return self._with_thresholds(self._solve(-slopes.width * slopes.w), slopes)
+        return self._with_thresholds(self._solve(self._right(slopes)), slopes)
 
     def forget(self) -> None:
         self.width, self.matrix = 0.0, None
+
+    def _right(self, slopes: Slopes) -> Array:
+        """-width times the derivative in w with the thresholds fixed to the centre."""
+        return -slopes.width * (slopes.w + self.centre * slopes.t.sum())
 
     def _with_thresholds(self, v: Array, slopes: Slopes) -> tuple[Array, Array]:
         right = self._mixed.T @ v - slopes.width * slopes.t
@@ -116,19 +123,22 @@ class Formed:
             tau = np.linalg.solve(self._tt, right)
         except np.linalg.LinAlgError:  # some thresholds are held by nothing but rounding
             tau = np.linalg.lstsq(self._tt, right, rcond=None)[0]
-        return v + self._carried @ tau, np.asarray(tau)
+        v = v + self._carried @ tau
+        return v, np.asarray(tau + self.centre @ v)
 
-    def _bring_up_to_date(self, width: float) -> None:
+    def _bring_up_to_date(self, slopes: Slopes) -> None:
         D, dtype = self.rows.get("D"), self.rows.dtype
-        if width == self.width and dtype == self.U.dtype:
+        if slopes.width == self.width and dtype == self.Z.dtype:
             changed = np.flatnonzero(D != self.D)
             new = changed[~self.listed[changed]]
             if len(self.index) + len(new) <= self.most and self._mend(D, new):
                 return
-        self._factor(D, width)
+        self._form(D)
+        self._factor(self.matrix, slopes)
+        self.Z = np.empty((0, len(self.matrix)), dtype=dtype)
 
-    def _factor(self, D: Array, width: float) -> None:
-        """Factor the matrix anew; it is changed by the rows that are others than last time."""
+    def _form(self, D: Array) -> None:
+        """X'DX, changed by the rows whose curvature is another one than last time."""
         changed = None
         if self.matrix is not None and self.matrix.dtype == self.rows.dtype:
             changed = np.flatnonzero(D != self.D)
@@ -138,10 +148,14 @@ class Formed:
             U = self.rows.gather(changed)
             add_squares(self.matrix, U, D[changed] - self.D[changed])
             self.age += 1
-        self.width, self.D, self.factor = width, D.copy(), Factor(self.matrix, width)
-        self.listed = np.zeros(len(D), dtype=bool)
-        self.index = np.empty(0, dtype=np.int64)
-        self.U = self.Z = np.empty((0, len(self.matrix)), dtype=self.rows.dtype)
+        self.D, self.listed = D.copy(), np.zeros(len(D), dtype=bool)
+
+    def _factor(self, matrix: Any, slopes: Slopes) -> None:
+        """Factor X'DX as seen from the mean of its rows."""
+        total = slopes.tt.sum()
+        self.centre = slopes.mixed.sum(axis=1) / total
+        self.factor = Factor(matrix, slopes.width, np.sqrt(total) * self.centre)
+        self.width, self.index = slopes.width, np.empty(0, dtype=np.int64)
 
     def _mend(self, D: Array, new: NDArray[np.int64]) -> bool:
         """Take other curvatures into account; whether that can be done accurately."""
@@ -149,32 +163,32 @@ class Formed:
             self.listed[new] = True
             self.index = np.concatenate([self.index, new])
             U = self.rows.gather(new)
-            self.U = np.concatenate([self.U, U])
-            self.Z = np.concatenate([self.Z, self.factor.solve(U.T).T.astype(U.dtype)])
-            self.UZ = (self.U @ self.Z.T).astype(np.float64)
+            U = U - self.centre.astype(U.dtype)
+            self.Z = np.concatenate([self.Z, self.factor.forward(U.T).T])
+            self.ZZ = (self.Z @ self.Z.T).astype(np.float64)
         if len(self.index):
             self.change = D[self.index] - self.D[self.index]
-            small = self.change[:, None] * self.UZ
+            small = self.change[:, None] * self.ZZ
             small.flat[:: len(small) + 1] += 1.0
             *self.small, singular = dgetrf(small.T, overwrite_a=1)
             return not singular and bool(np.isfinite(self.small[0]).all())
         return True
 
     def _solve(self, right: Array) -> Array:
-        v = self.factor.solve(right)
+        """With A = G G' and Z' = G^-1 U' the mended inverse stands between two halves of it."""
+        half = self.factor.forward(right)
         if len(self.index):
-            short = ((self.U @ v.astype(self.U.dtype)).T * self.change).T
+            short = ((self.Z @ half).T * self.change).T
             # The matrix was factored transposed, as LAPACK stores it.
-            v -= self.Z.T @ dgetrs(*self.small, short, trans=1)[0].astype(self.Z.dtype)
-        return v
+            half = half - self.Z.T @ dgetrs(*self.small, short, trans=1)[0].astype(half.dtype)
+        return np.asarray(self.factor.backward(half), dtype=np.float64)
 
 
 class Summed(Formed):
     """width I + X'DX, added up anew at every step: for rows that lie elsewhere."""
 
-    def _bring_up_to_date(self, width: float) -> None:
-        self.factor = Factor(self.rows.sum(normal), width)
-        self.index = np.empty(0, dtype=np.int64)
+    def _bring_up_to_date(self, slopes: Slopes) -> None:
+        self._factor(self.rows.sum(normal), slopes)
 
 
 class Remembered:

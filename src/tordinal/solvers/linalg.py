@@ -4,8 +4,9 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from numba import njit
 from numpy.typing import NDArray
-from scipy.linalg.blas import dsyrk, dtrsv, ssyrk, strsv
+from scipy.linalg.blas import dsyrk, dtrsm, dtrsv, ssyrk, strsm, strsv
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, spotrf, spotrs
 
 __all__ = ["Factor", "add_squares", "cholesky_solve", "conjugate_gradients", "square_root"]
@@ -33,16 +34,19 @@ class Factor:
         The matrix, in single or double precision; only its upper triangle is looked at.
     shift : float
         Added to its diagonal.
+    less : ndarray of shape (n,) or None
+        A vector whose square is taken off it: A + shift I - less less'.
     """
 
-    def __init__(self, A: Any, shift: float = 0.0):
-        self.scale = 1.0 / np.sqrt(np.maximum(A.diagonal() + shift, np.finfo(A.dtype).tiny))
-        self.scale = self.scale.astype(A.dtype)
+    def __init__(self, A: Any, shift: float = 0.0, less: Array | None = None):
+        less = np.zeros(len(A), A.dtype) if less is None else less.astype(A.dtype)
+        diagonal = np.maximum(A.diagonal() + shift - less * less, np.finfo(A.dtype).tiny)
+        self.scale = (1.0 / np.sqrt(diagonal)).astype(A.dtype)
         potrf = spotrf if A.dtype == np.float32 else dpotrf
         jitter = JITTER[A.dtype]
         for _ in range(MAX_TRIES):
-            scaled = A * self.scale[:, None]
-            scaled *= self.scale
+            scaled = np.empty_like(A, order="C")
+            _scale(A, less, self.scale, scaled)
             scaled.flat[:: len(A) + 1] = 1.0 + jitter
             # The upper triangle in C's order is the lower one in Fortran's.
             self.lower, failed = potrf(scaled.T, lower=1, clean=0, overwrite_a=1)
@@ -53,8 +57,34 @@ class Factor:
 
     def solve(self, right: Array) -> Array:
         """A^-1 right, for a vector or a matrix."""
-        scale = self.scale if right.ndim == 1 else self.scale[:, None]
-        return scale * cholesky_solve(self.lower, scale * right)
+        return np.asarray(self.backward(self.forward(right)), dtype=np.float64)
+
+    def forward(self, right: Any) -> Any:
+        """G^-1 right with A = G G', in the factor's precision."""
+        return self._half((self._scales(right) * right).astype(self.lower.dtype), 0)
+
+    def backward(self, right: Any) -> Any:
+        """G'^-1 right."""
+        return self._scales(right) * self._half(right, 1)
+
+    def _scales(self, right: Any) -> Any:
+        return self.scale if right.ndim == 1 else self.scale[:, None]
+
+    def _half(self, right: Any, trans: int) -> Any:
+        single = self.lower.dtype == np.float32
+        if right.ndim == 1:
+            return (strsv if single else dtrsv)(self.lower, right, lower=1, trans=trans)
+        return (strsm if single else dtrsm)(1.0, self.lower, right, lower=1, trans_a=trans)
+
+
+@njit(cache=True, nogil=True)
+def _scale(A, less, scale, out):
+    """The upper triangle of A - less less', its rows and columns multiplied by a scale."""
+    for i in range(len(A)):
+        # Slices that start at 0 are what compilers turn into SIMD code.
+        of, to, less_of, scale_of = A[i, i:], out[i, i:], less[i:], scale[i:]
+        for j in range(len(of)):
+            to[j] = (of[j] * scale[i] - less[i] * scale[i] * less_of[j]) * scale_of[j]
 
 
 def cholesky_solve(lower: Any, right: Array) -> Array:
