@@ -21,6 +21,7 @@ def test_blocks_and_parts_cover_everything_in_order(monkeypatch):
     in_parts = threads.in_parts(50, numbers.__getitem__, size=1)
     for pieces in (in_blocks, in_parts):
         assert [n for piece in pieces for n in piece] == list(numbers)
+    assert threads.in_turn(5, numbers.__getitem__) == list(range(5))
 
 
 def test_libraries_get_one_thread_while_any_solver_works_and_theirs_back_after(monkeypatch):

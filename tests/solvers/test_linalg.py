@@ -54,6 +54,16 @@ def test_squares_are_added_and_a_factor_needs_one_triangle(dtype, seed, n, rows)
     np.testing.assert_allclose((wanted + shift * np.eye(n)) @ x, 1.0, rtol=1e-3)
 
 
+def test_a_square_may_be_taken_off_and_a_solution_comes_in_two_halves():
+    A, less = positive(7, 2) + 3.0 * np.eye(7), np.linspace(0.0, 0.9, 7)
+    whole = A - np.outer(less, less)
+    factor, b = Factor(A - 0.5 * np.eye(7), 0.5, less), np.arange(14.0).reshape(7, 2)
+    np.testing.assert_allclose(factor.solve(b), np.linalg.solve(whole, b))
+    Z = factor.forward(b)
+    np.testing.assert_allclose(Z.T @ Z, b.T @ np.linalg.solve(whole, b))
+    np.testing.assert_allclose(factor.backward(Z[:, 0]), np.linalg.solve(whole, b[:, 0]))
+
+
 def test_cholesky_solve_of_a_vector_and_of_columns():
     A = positive(5, 1) + np.eye(5)
     lower = np.asfortranarray(np.linalg.cholesky(A))

@@ -81,6 +81,21 @@ def test_estimators_of_many_rows(loss):
             assert after["objective"] < before["objective"]
 
 
+def test_projections_of_coarse_trainings_are_carried_along_and_never_far_off():
+    X, y = ordinal_problem(1500, 3, n_features=200)
+    solver = Newton(linear_rows(X), problem_of("hinge", n_thresholds=2))
+    rng, solution = np.random.default_rng(0), None
+    off = []
+    for _ in range(12):
+        y = y.copy()
+        y[rng.integers(0, 1500, 4)] = rng.integers(0, 3, 4)
+        solution = solver.solve(y, np.ones(1500), warm=solution, tol=1e-2)
+        exact = centred(X) @ solution.coef
+        off.append(float(np.abs(solution.h - exact).max() / np.abs(exact).max()))
+    assert 0.0 < max(off) < 1e-5
+    assert max(off[0], off[9]) < 1e-12  # the first one, and then every ninth
+
+
 def test_max_iter_holds():
     X, y = ordinal_problem(200, 3)
     for name in NAMES:

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
 from tordinal.engines.rows import power_of_four, size_of
+from tordinal.engines.symmetric import symmetric_times
 from tordinal.engines.threads import BLOCK, blocks, in_blocks, in_parts, n_threads
 from tordinal.kernels import Custom, Kernel, Precomputed
 
@@ -208,17 +209,10 @@ class Gram:
 
     def times(self, v: Array) -> Array:
         """K v, accumulated in float64, on all cores."""
-        out = np.empty(self.n_rows)
-
-        def times(p: slice) -> None:
-            if self.full:
-                _row_products(self.rows[p], v, out[p])
-            else:
-                out[p] = self.compute(p) @ v
-
+        if self.full:
+            return symmetric_times(self.rows, v)
         size = min(BLOCK, -(-self.n_rows // (2 * n_threads())))
-        in_blocks(self.n_rows, times, size=self.n_rows if self.n_rows <= 1024 else size)
-        return out
+        return np.concatenate(in_blocks(self.n_rows, lambda p: self.compute(p) @ v, size=size))
 
 
 class RowCache:
@@ -275,12 +269,3 @@ def _combine(rows, index, coefficients, out, start, stop):
         row, weight = rows[index[j], start:stop], coefficients[j]
         for p in range(total.shape[0]):
             total[p] += weight * row[p]
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _row_products(rows, v, out):
-    for i in range(rows.shape[0]):
-        row, total = rows[i], 0.0
-        for j in range(row.shape[0]):
-            total += row[j] * v[j]
-        out[i] = total

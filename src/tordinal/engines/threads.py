@@ -23,6 +23,7 @@ __all__ = [
     "blocks",
     "in_blocks",
     "in_parts",
+    "in_turn",
     "n_threads",
     "one_thread_each",
 ]
@@ -117,6 +118,14 @@ def all_threads() -> Iterator[None]:
 def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
     """Slices of at most `size` rows that cover range(n)."""
     return (slice(start, min(start + size, n)) for start in range(0, n, size))
+
+
+def in_turn(n: int, work: Callable[[int], Any]) -> list[Any]:
+    """``[work(0), ..., work(n - 1)]`` on all cores, of which the caller's is one."""
+    if n == 1 or n_threads() == 1:
+        return [work(i) for i in range(n)]
+    others = [_pool().submit(work, i) for i in range(1, n)]
+    return [work(0), *(other.result() for other in others)]
 
 
 def in_parts(n: int, work: Callable[[slice], Any], *, size: int) -> list[Any]:

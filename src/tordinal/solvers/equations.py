@@ -98,6 +98,7 @@ class Formed:
         self.width, self.age = 0.0, 0
         self.matrix: Any = None
         self.D: Array = np.empty(0)
+        self.Z: Any = None
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         self._bring_up_to_date(slopes)

@@ -24,7 +24,8 @@ from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, spotrf
 
 from tordinal.engines.gram import Gram
-from tordinal.engines.threads import BLOCK, all_threads, in_blocks, in_parts
+from tordinal.engines.symmetric import symmetric_times
+from tordinal.engines.threads import BLOCK, all_threads, in_blocks
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
 from tordinal.solvers.newton import line_search
@@ -37,6 +38,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 FORCING = 0.1  # the equations of a step are solved to this share of the gradient, at least
+LEFT = 0.1  # share of a tolerable decrement that need not be known
 CERTAIN = 0.25  # share of a tolerable decrement below which a good preconditioner's word will do
 MAX_STEPS = 200  # Newton steps for one training
 MAX_CG = 300  # products for one step
@@ -71,7 +73,7 @@ class KernelNewton(Solver):
     """
 
     data: Gram
-    coarse = COARSE
+    coarse = 3.0 * COARSE  # its tolerance is a root: the objective is still within 0.001
 
     def __init__(self, data: Gram, problem: Problem):
         super().__init__(data, problem)
@@ -232,12 +234,19 @@ class Space:
             whole = np.zeros(self.gram.n_rows)
             whole[self.used] = v
             return self.gram.times(whole)[self.used]
-        return self.gram.times(v) if self.n == self.gram.n_rows else self.matrix @ v
+        return self.gram.times(v) if self.n == self.gram.n_rows else symmetric_times(self.matrix, v)
 
     def times(self, v: Array) -> Array:
         """K v, centred."""
         z = self._plain_times(v - v.mean())
         return z - z.mean()
+
+    def quick_times(self, v: Array) -> Array:
+        """The same in single precision, where that is enough and the matrix is not too large."""
+        if self.careful or len(self.sample) < self.n:
+            return self.times(v)
+        K = self.columns(self.sample, np.float32)
+        return symmetric_times(K, v.astype(np.float32)).astype(np.float64)
 
     def chosen(self, D: Array) -> tuple[Index, float]:
         """The rows of a preconditioner with the curvatures D, and how many each stands for.
@@ -317,7 +326,7 @@ class Space:
         enough: float,
     ) -> "Direction":
         """Solve (I + S K) v = r."""
-        times = preconditioner.times if preconditioner.whole else self.times
+        times = preconditioner.times if preconditioner.whole else self.quick_times
         z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
@@ -338,7 +347,7 @@ class Space:
             r, z_r = r - step * A_p, z_r - step * z_A_p
             # What is left of the decrease is at most r'K r, and about r'K q with a good q.
             promised += step * size
-            negligible = FORCING**2 * max(promised, enough)
+            negligible = max(FORCING**2 * promised, LEFT * enough)
             if float(r @ z_r) <= negligible:
                 break
             q, z_q = preconditioner(r, z_r)
@@ -427,10 +436,10 @@ class Preconditioner:
         return bool(np.linalg.norm(p / self.D - z_q) <= INCONSISTENT * np.linalg.norm(z_q))
 
     def times(self, v: Array) -> Array:
-        """K v, if all columns are at hand."""
+        """K v for a vector or a matrix, if all columns are at hand."""
         v = v.astype(self.K.dtype)
-        parts = in_parts(self.n, lambda p: self.K[p] @ v, size=self.n**2 // 200)
-        return np.concatenate(parts).astype(np.float64)
+        products = symmetric_times(self.K, v) if v.ndim == 1 else self.K @ v
+        return products.astype(np.float64)
 
     def _without_thresholds(self, r: Array, z_r: Array) -> tuple[Array, Array]:
         root, D = (self.root, self.D) if r.ndim == 1 else (self.root[:, None], self.D[:, None])

@@ -92,7 +92,7 @@ def shares(y, cost, beta):
     return a, u
 
 
-@njit(cache=True, nogil=True, inline="always")
+@njit(cache=True, nogil=True)
 def _candidate(i, h, rc, target, beta, lower, upper, raised, lowered, up, low, at_up, at_low):
     """The variables of row i to raise and to lower, with their gradients."""
     up[i], low[i] = np.inf, -np.inf
@@ -133,7 +133,9 @@ def _partner(low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):
             better = gain > best[p]
             best[p] = gain if better else best[p]
             place[p] = start if better else place[p]
-    lane = np.argmax(best)
+    lane = 0
+    for p in range(1, LANES):
+        lane = p if best[p] > best[lane] else lane
     return place[lane] + lane
 
 
@@ -168,8 +170,11 @@ def _move(up, low, at_up, at_low, h, row_i, row_j, da, k, l, dc, least, most, pl
         h_ = h[start:stop]
         for p in range(h_.shape[0]):
             h_[p] += da * (i_[p] - j_[p])
-    lane = np.argmin(least)
-    return place[lane] + lane, most.max()
+    lane, top = 0, most[0]
+    for p in range(1, LANES):
+        lane = p if least[p] < least[lane] else lane
+        top = max(top, most[p])
+    return place[lane] + lane, top
 
 
 @njit(cache=True, nogil=True)
@@ -190,9 +195,10 @@ def take_steps(
     # Places are as wide as what is compared, which keeps the loops in SIMD code.
     place, narrow = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int32)
     row_i = row_j = matrix[0][:n]
+    k = l = at_up[0]  # any: of their type, so that `_move` is compiled once
     followed = h if raised >= 0 else h[:0]  # else it is made anew from the candidates
     i, g_low = _move(
-        up, low, at_up, at_low, followed, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place
+        up, low, at_up, at_low, followed, row_i, row_j, 0.0, k, l, 0.0, least, most, place
     )
     steps, before = 0, -1
     while steps < max_steps:
@@ -212,7 +218,7 @@ def take_steps(
                     p, h[p], rc, target, beta, lower, upper, raised, lowered, up, low, at_up, at_low
                 )
             i, g_low = _move(
-                up, low, at_up, at_low, followed, row_i, row_j, 0.0, 0, 0, 0.0, least, most, place
+                up, low, at_up, at_low, followed, row_i, row_j, 0.0, k, l, 0.0, least, most, place
             )
             continue
         row_i, k, g_up = matrix[i][:n], at_up[i], up[i]

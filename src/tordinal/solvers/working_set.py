@@ -96,7 +96,9 @@ def _place(matrix, places, values):
     """Write rows into a symmetric matrix; the other triangle in tiles, which stay in the cache."""
     new, size = values.shape
     for p in range(new):
-        matrix[places[p], :size] = values[p]
+        row = matrix[places[p]]
+        for q in range(size):  # an assignment of slices would take two seconds to compile
+            row[q] = values[p, q]
     for first in range(0, new, TILE):
         for start in range(0, size, TILE):
             for q in range(start, min(start + TILE, size)):
