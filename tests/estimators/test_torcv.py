@@ -6,6 +6,7 @@ from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tordinal import REDSVM, TOR, TORCV
+from tordinal.search.committee import mean_probabilities
 
 QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
 
@@ -41,9 +42,26 @@ def test_the_search_reports_what_it_did():
     assert all(v is not None for v in model.cv_predictions_[labelled])
     assert all(v is None for v in model.cv_predictions_[~labelled])
     assert np.mean(model.transduction_ == y) > 0.6
-    members = np.array([np.asarray(m.predict(X)) for m in model.estimators_])
-    votes = np.repeat(members, [3] + [2] * (len(members) - 1), axis=0)  # the best breaks ties
-    np.testing.assert_array_equal(model.predict(X), np.sort(votes, axis=0)[(len(votes) - 1) // 2])
+
+
+@pytest.mark.parametrize("scoring", ["absolute", "zero_one", "both", "accuracy"])
+def test_the_answer_has_the_least_expected_error_by_the_members_probabilities(scoring):
+    X, y = ordinal_problem(120, 4)
+    hidden = hide(y, 40)
+    model = TORCV(**QUICK, scoring=scoring).fit(X, hidden)
+    p = mean_probabilities(
+        [
+            calibration.probabilities(member.predict_projection(X)[:, None] - member.thresholds_)
+            for member, calibration in zip(model.estimators_, model._calibrations, strict=True)
+        ]
+    )
+    off = np.abs(np.arange(4)[:, None] - np.arange(4))
+    cost = {"absolute": off, "zero_one": off > 0, "both": off + (off > 0), "accuracy": off}[scoring]
+    answer = model.classes_[np.argmin(np.round(p @ cost, 9), axis=1)]
+    np.testing.assert_array_equal(model.predict(X), answer)
+    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), answer)
+    rest = hidden == -1
+    assert np.mean(model.transduction_[rest] == answer[rest]) > 0.98  # but for rounding
 
 
 def test_a_committee_of_one_is_the_best_estimator():
@@ -53,6 +71,8 @@ def test_a_committee_of_one_is_the_best_estimator():
     np.testing.assert_array_equal(
         model.predict(X), model.classes_[model.best_estimator_.predict(X)]
     )
+    if isinstance(model.best_estimator_, TOR):
+        np.testing.assert_array_equal(model.transduction_, model.best_estimator_.transduction_)
 
 
 def test_supervised_only_and_no_unlabelled_rows():

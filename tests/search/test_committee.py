@@ -1,18 +1,41 @@
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from tordinal.search.candidates import Candidate
-from tordinal.search.committee import diverse, median_ranks, votes
+from tordinal.search.committee import COSTS, decide, diverse, mean_probabilities, votes
 from tordinal.search.trials import Trial
 
 
-@given(st.lists(st.lists(st.integers(0, 4), min_size=3, max_size=3), min_size=1, max_size=7))
-def test_the_median_by_writing_out_the_votes(members):
-    labels = [np.array(member) for member in members]
-    written = np.repeat(labels, (2 * votes(len(labels))).astype(int), axis=0)
-    expected = np.sort(written, axis=0)[(len(written) - 1) // 2]
-    np.testing.assert_array_equal(median_ranks(labels), expected)
+@st.composite
+def probabilities(draw):
+    n_classes = draw(st.integers(2, 6))
+    p = draw(st.lists(st.integers(0, 20), min_size=n_classes, max_size=n_classes).filter(any))
+    return np.array([p], dtype=float) / sum(p)
+
+
+@given(probabilities(), st.sampled_from(sorted(COSTS)))
+def test_no_other_rank_costs_less_in_the_mean(p, cost):
+    expected = [
+        sum(p[0, truth] * COSTS[cost](np.array(rank - truth)) for truth in range(p.shape[1]))
+        for rank in range(p.shape[1])
+    ]
+    chosen = decide(p, cost)[0]
+    assert expected[chosen] == pytest.approx(min(expected))
+    assert all(other > expected[chosen] - 1e-9 for other in expected[:chosen])
+
+
+@given(probabilities())
+def test_the_median_and_the_mode(p):
+    assert decide(p, "absolute")[0] == np.flatnonzero(p.cumsum() >= 0.5 - 1e-9)[0]
+    assert p[0, decide(p, "zero_one")[0]] == p.max()
+
+
+def test_the_best_member_has_half_a_vote_more():
+    first, second = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
+    np.testing.assert_allclose(votes(2), [1.5, 1.0])
+    np.testing.assert_allclose(mean_probabilities([first, second]), [[0.6, 0.4]])
 
 
 def test_no_kind_has_more_than_a_quarter_of_the_seats():

@@ -59,6 +59,15 @@ def test_the_worse_candidates_drop_out_fold_by_fold(search):
     assert all(search.estimate(t) > -np.inf for t in trials if not t.dropped)
 
 
+def test_few_labels_are_no_proof_of_a_gain(search):
+    (base,) = search.supervised([Candidate(1.0, "linear", "hinge")])
+    (trial,) = search.race([Candidate(1.0, "linear", "hinge", True, "uniform")])
+    gain = trial.mean() - base.mean([0, 1, 2])
+    assert gain != 0.0
+    believed = (search.estimate(trial) - base.mean()) / gain
+    assert believed == pytest.approx(30 / 130)  # 30 labels
+
+
 def test_the_best_settings_are_near_the_top(search):
     trials = search.supervised([Candidate(C, "linear", "hinge") for C in (1e-7, 0.1, 1.0)])
     assert Candidate(1e-7, "linear", "hinge") not in best_settings(trials)

@@ -3,7 +3,8 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-from numpy.typing import ArrayLike
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
 
 from tordinal._sklearn import StrOptions, fit_context
 from tordinal.estimators._base import (
@@ -13,6 +14,8 @@ from tordinal.estimators._base import (
     ThresholdClassifier,
     keep_parameters,
 )
+
+Array = NDArray[np.float64]
 
 
 class TOR(ThresholdClassifier):
@@ -143,7 +146,6 @@ class TOR(ThresholdClassifier):
     ):
         keep_parameters(self, locals())
 
-    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "TOR":
         """Fit the model to labelled and unlabelled rows.
 
@@ -162,7 +164,13 @@ class TOR(ThresholdClassifier):
         self : TOR
             The fitted model.
         """
+        self._learn(X, y, sample_weight)
+        return self
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Array:
+        """Fit, and tell the distances of the training rows to the thresholds."""
         result = self._fit(X, y, sample_weight).transduction
         self.transduction_ = self.classes_[result.y]
         self.initial_labels_ = self.classes_[result.initial]
-        return self
+        return result.fit.h[:, None] - result.fit.thresholds

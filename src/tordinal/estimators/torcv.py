@@ -22,9 +22,9 @@ from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 from tordinal.model_selection import take
 from tordinal.progress import Progress
-from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.reduction import UNLABELED, Ranks
 from tordinal.search.candidates import Candidate, is_ratio, options, read_views
-from tordinal.search.committee import median_ranks, votes
+from tordinal.search.committee import decide, mean_probabilities
 from tordinal.search.promise import promise
 from tordinal.search.search import Search, best_settings
 from tordinal.search.trials import Trial
@@ -50,7 +50,8 @@ class TORCV(KernelClassifier):
     Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels
     and C first, in repeated cross-validation on the labelled rows. Transductive variants of the
     best settings then race against them fold by fold: the held-out rows join the unlabelled ones,
-    and the worse ones drop out early. The answer is the median rank over the best candidates.
+    and the worse ones drop out early. The best candidates form a committee, and the answer is the
+    rank of least expected error by their calibrated probabilities.
 
     Parameters
     ----------
@@ -76,13 +77,14 @@ class TORCV(KernelClassifier):
     scoring : str, callable or None, default=None
         What to choose by: the "absolute" error of the ranks, the "zero_one" error, the mean of
         "both" (None), which does well in either, or any scikit-learn scorer, such as those of
-        `tordinal.metrics.SCORERS`.
+        `tordinal.metrics.SCORERS`. The committee decides by the same error, or by the absolute one
+        where there is a scorer.
     cv : int, default=5
         Number of folds.
     committee : int, default=9
-        How many of the best candidates vote; at most a quarter of them of one loss, kernel and
-        view, with or without unlabelled rows, so that they differ. 1: the single best one,
-        near-ties going to the simpler model.
+        How many of the best candidates have a say; at most a quarter of them of one loss, kernel
+        and view, with or without unlabelled rows, so that they differ. 1: the single best one,
+        near-ties going to the simpler model, with its own thresholds.
     cv_unlabeled : int, default=2000
         Unlabelled rows that a fold uses at most.
     gamma, degree, coef0 : float
@@ -105,7 +107,7 @@ class TORCV(KernelClassifier):
     classes_ : ndarray of shape (n_classes,)
         Labels from the lowest rank to the highest.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every training row: given, or the committee's median.
+        The label of every training row: given, or what the committee decides.
     best_params_ : dict
         Parameters of the best candidate.
     best_estimator_ : REDSVM or TOR
@@ -251,6 +253,8 @@ class TORCV(KernelClassifier):
                 raise ValueError(
                     "scoring failed for every candidate; try another scorer or label more rows"
                 )
+            self._calibrations = [fit_calibration(*search.held_out(trial)) for trial in chosen]
+            self._decides_by = search.decides_by
             self._refit(search, [trial.candidate for trial in chosen])
             progress.problem("committee")
         self.best_estimator_, self.best_params_ = self.estimators_[0], chosen[0].candidate.params
@@ -259,7 +263,6 @@ class TORCV(KernelClassifier):
         promised = promise(search, trials, self.committee)
         self.cv_errors_, self._power = promised.errors, promised.power
         self.verdict_ = verdict(search, promised)
-        self._calibrations = [fit_calibration(*search.held_out(trial)) for trial in chosen]
         self.cv_predictions_ = np.full(len(rank), None, dtype=object)
         self.cv_predictions_[promised.rows] = self.classes_[promised.ranks]
         self._evidence = Evidence(
@@ -314,7 +317,7 @@ class TORCV(KernelClassifier):
         shared |= {"classes": list(range(len(self.classes_)))}
         self._labeled = search.labeled
         members: dict[Candidate, Any] = {}
-        labels: dict[Candidate, Ranks] = {}
+        distances: dict[Candidate, Array] = {}
         order = sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel)))
         for done, candidate in enumerate(order):
             search.progress.part("committee", FINE * done, FINE * len(order))
@@ -326,21 +329,25 @@ class TORCV(KernelClassifier):
             rows = every if candidate.transductive else search.labeled
             seen = search.seen_by(candidate)
             part = take(seen, rows, rows, pairwise=candidate.kernel == "precomputed")
-            members[candidate] = model.fit(part, rank[rows]).set_params(callback=None)
-            labels[candidate] = (
-                model.transduction_
-                if candidate.transductive
-                else ranks(self._project_member(model, seen), model.thresholds_)
-            )
+            if isinstance(model, TOR):
+                distances[candidate] = model._learn(part, rank[rows])
+            else:
+                h = self._project_member(model.fit(part, rank[rows]), seen)
+                distances[candidate] = h[:, None] - model.thresholds_
+            members[candidate] = model.set_params(callback=None)
         search.progress.part("committee", FINE * len(order), FINE * len(order))
         self.estimators_ = [members[candidate] for candidate in candidates]
         self.views_ = [candidate.view for candidate in candidates]
         self._columns = [search.views[view] for view in self.views_]
-        median = median_ranks([labels[candidate] for candidate in candidates])
-        self.transduction_ = self.classes_[np.where(rank == UNLABELED, median, rank)]
+        single = self.estimators_[0] if len(candidates) == 1 else None
+        if isinstance(single, TOR):
+            answer = single.transduction_
+        else:
+            answer, _ = self._answer([distances[candidate] for candidate in candidates])
+        self.transduction_ = self.classes_[np.where(rank == UNLABELED, answer, rank)]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the label of each row: the weighted median rank over the committee.
+        """Predict the label of each row: what the committee decides.
 
         Parameters
         ----------
@@ -352,8 +359,8 @@ class TORCV(KernelClassifier):
         y : ndarray of shape (n_samples,)
             Labels from `classes_`.
         """
-        labels = self._ranks(self._project_members(X))
-        return self.classes_[labels]
+        answer, _ = self._answer(self._distances(X))
+        return self.classes_[answer]
 
     def predict_proba(self, X: ArrayLike) -> Array:
         """Probability of each class: the weighted mean over the committee.
@@ -371,15 +378,8 @@ class TORCV(KernelClassifier):
         p : ndarray of shape (n_samples, n_classes)
             Probabilities in the order of `classes_`; rows sum to 1.
         """
-        projections = self._project_members(X)
-        members = [
-            calibration.probabilities(h[:, None] - model.thresholds_)
-            for h, model, calibration in zip(
-                projections, self.estimators_, self._calibrations, strict=True
-            )
-        ]
-        p = np.average(members, axis=0, weights=votes(len(members)))
-        return raise_to(agree_with(p, self._ranks(projections)), self._power)
+        answer, p = self._answer(self._distances(X))
+        return raise_to(agree_with(p, answer), self._power)
 
     def evidence(self) -> Evidence:
         """Say how well it can be expected to do, from the cross-validation of the search.
@@ -431,8 +431,8 @@ class TORCV(KernelClassifier):
         rows, columns = self._read_rows(X, reset=False), self._columns[member]
         return rows if columns is None else rows[:, columns]
 
-    def _project_members(self, X: ArrayLike) -> list[Array]:
-        """Projections by each member of the committee."""
+    def _distances(self, X: ArrayLike) -> list[Array]:
+        """Distances of rows to the thresholds of each member of the committee."""
         check_is_fitted(self)
         rows = self._read_rows(X, reset=False)
         seen = {
@@ -440,17 +440,21 @@ class TORCV(KernelClassifier):
             for view, columns in zip(self.views_, self._columns, strict=True)
         }
         return [
-            self._project_member(model, seen[view])
+            self._project_member(model, seen[view])[:, None] - model.thresholds_
             for model, view in zip(self.estimators_, self.views_, strict=True)
         ]
 
-    def _ranks(self, projections: list[Array]) -> Ranks:
-        return median_ranks(
+    def _answer(self, distances: list[Array]) -> tuple[Ranks, Array]:
+        """What the committee decides, and its probabilities; one model goes by its thresholds."""
+        p = mean_probabilities(
             [
-                ranks(h, model.thresholds_)
-                for h, model in zip(projections, self.estimators_, strict=True)
+                calibration.probabilities(d)
+                for d, calibration in zip(distances, self._calibrations, strict=True)
             ]
         )
+        if len(distances) == 1:
+            return (distances[0] > 0).sum(axis=1), p
+        return decide(p, self._decides_by), p
 
     def _project_member(self, model: REDSVM | TOR, X: Any) -> Array:
         """Projections by a member; of a Gram matrix a supervised one knows only labelled rows."""

@@ -1,6 +1,7 @@
-"""The committee: which of the best candidates vote, and their weighted median."""
+"""The committee: which of the best candidates have a say, and what they decide together."""
 
 from collections import Counter
+from collections.abc import Callable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,9 +10,15 @@ from tordinal.reduction import Ranks
 from tordinal.search.candidates import Kind
 from tordinal.search.trials import Trial
 
-__all__ = ["diverse", "median_ranks", "votes"]
+__all__ = ["COSTS", "decide", "diverse", "mean_probabilities", "votes"]
 
 Array = NDArray[np.float64]
+
+COSTS: dict[str, Callable[[Ranks], Array]] = {  # of being some ranks off
+    "absolute": lambda off: np.abs(off).astype(np.float64),
+    "zero_one": lambda off: (off != 0).astype(np.float64),
+    "both": lambda off: 0.5 * (np.abs(off) + (off != 0)),
+}
 
 
 def votes(n: int) -> Array:
@@ -27,18 +34,24 @@ def votes(n: int) -> Array:
     return weights
 
 
-def median_ranks(labels: list[Ranks]) -> Ranks:
-    """The weighted lower median of the members' ranks, best member first.
+def mean_probabilities(members: list[Array]) -> Array:
+    """The members' probabilities of the classes, weighted by their votes, best member first."""
+    return np.average(members, axis=0, weights=votes(len(members)))
+
+
+def decide(p: Array, cost: str) -> Ranks:
+    """The rank of least expected cost: the median by "absolute" cost, the mode by "zero_one".
 
     Examples
     --------
     >>> import numpy as np
-    >>> median_ranks([np.array([0, 2]), np.array([1, 2]), np.array([1, 0])])
-    array([1, 2])
+    >>> p = np.array([[0.45, 0.15, 0.1, 0.3]])
+    >>> [int(decide(p, cost)[0]) for cost in ("absolute", "zero_one", "both")]
+    [1, 0, 0]
     """
-    weight, ranks = votes(len(labels)), np.array(labels)
-    below = np.stack([weight @ (ranks <= k) for k in range(int(ranks.max()) + 1)])
-    return (below < 0.5 * weight.sum()).sum(axis=0)
+    rank = np.arange(p.shape[1])
+    expected = p @ COSTS[cost](rank[:, None] - rank)
+    return np.argmin(np.round(expected, 12), axis=1)  # ties, to the last bit, go to the lower one
 
 
 def diverse(order: list[Trial], n: int) -> list[Trial]:

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from tordinal.calibration import agree_with, fit_calibration, fit_power, raise_to
 from tordinal.reduction import Ranks
-from tordinal.search.committee import median_ranks, votes
+from tordinal.search.committee import decide, mean_probabilities
 from tordinal.search.search import Search
 from tordinal.search.trials import Trial
 
@@ -76,9 +76,9 @@ def promise(search: Search, trials: list[Trial], n_members: int) -> Promise:
     rows = np.concatenate(parts)
     truth = search.rank[search.labeled][rows]
     chosen = [search.best(whole, n_members, without=k) for k in range(search.n_splits)]
-    ranks = _rate(chosen)
-    p = np.concatenate([_probabilities(search, members, k) for k, members in enumerate(chosen)])
-    p = agree_with(p, ranks)
+    of_folds = [_probabilities(search, members, k) for k, members in enumerate(chosen)]
+    ranks = _rate(search, chosen, of_folds)
+    p = agree_with(np.concatenate(of_folds), ranks)
     power = fit_power(p, ranks, truth)
     errors, scores = {"this model": _errors(truth, ranks)}, {}
     spread = {"this model": float(np.std(np.abs(truth - ranks)))}
@@ -86,7 +86,7 @@ def promise(search: Search, trials: list[Trial], n_members: int) -> Promise:
         kind = [t for t in whole if t.candidate.transductive == transductive]
         if kind:
             single = [search.best(kind, 1, without=k) for k in range(search.n_splits)]
-            said = _rate(single)
+            said = _rate(search, single)
             errors[name] = _errors(truth, said)
             spread[name] = float(np.std(np.abs(truth - said)))
             scores[name] = float(np.mean([t.scores[k] for k, (t,) in enumerate(single)]))
@@ -94,20 +94,24 @@ def promise(search: Search, trials: list[Trial], n_members: int) -> Promise:
     return Promise(search.labeled[rows], ranks, p, power, errors, spread, scores)
 
 
-def _rate(chosen: list[list[Trial]]) -> Ranks:
-    """Ranks of all folds, each by its own committee."""
+def _rate(search: Search, chosen: list[list[Trial]], p: list[Array] | None = None) -> Ranks:
+    """Ranks of all folds: by each fold's committee, or a single model's own."""
     return np.concatenate(
-        [median_ranks([t.labels[k] for t in members]) for k, members in enumerate(chosen)]
+        [
+            decide(p[k], search.decides_by) if p and len(members) > 1 else members[0].labels[k]
+            for k, members in enumerate(chosen)
+        ]
     )
 
 
 def _probabilities(search: Search, members: list[Trial], k: int) -> Array:
     """Probabilities of a fold's rows, by members that were calibrated on the others."""
-    p = [
-        fit_calibration(*search.held_out(t, without=k)).probabilities(t.distances[k])
-        for t in members
-    ]
-    return np.average(p, axis=0, weights=votes(len(members)))
+    return mean_probabilities(
+        [
+            fit_calibration(*search.held_out(t, without=k)).probabilities(t.distances[k])
+            for t in members
+        ]
+    )
 
 
 def _errors(truth: Ranks, predicted: Ranks) -> tuple[float, float]:

@@ -23,7 +23,7 @@ from tordinal.parallel import in_order
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.search.candidates import Candidate, Kind, Views, options
-from tordinal.search.committee import diverse
+from tordinal.search.committee import COSTS, diverse
 from tordinal.search.trials import HeldOut, Trial, score
 from tordinal.solvers import Solution, solver_for
 
@@ -39,12 +39,8 @@ SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows 
 RACE_TOL = 1e-2  # tolerance in the race
 RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this share of C; factor
 CLEARLY = 3.0  # standard errors of a difference from which a candidate is no member
+SCEPTICAL = 100  # labels at which half of a measured gain by unlabelled rows is believed
 NEAR_TIE = 0.25  # standard errors within which the simpler model wins
-COSTS = {  # of being some ranks off
-    "absolute": lambda off: np.abs(off),
-    "zero_one": lambda off: (off != 0).astype(np.float64),
-    "both": lambda off: 0.5 * (np.abs(off) + (off != 0)),
-}
 AT_BOUND = 0.999  # share of the cost at which a dual variable counts as at its bound
 
 
@@ -91,7 +87,9 @@ class Search:
         # Errors are counted row by row, so that the rows of a fold can be left out; a scorer of
         # scikit-learn sees a fold as a whole.
         scoring = "both" if owner.scoring is None else owner.scoring
-        self.cost = COSTS.get(scoring) if isinstance(scoring, str) else None
+        known = isinstance(scoring, str) and scoring in COSTS
+        self.decides_by = scoring if known else "absolute"
+        self.cost = COSTS[scoring] if known else None
         self.scorer = None if self.cost else _scorer(owner.scoring)
         self.trials: dict[Candidate, Trial] = {}
 
@@ -179,17 +177,16 @@ class Search:
 
         Transductive candidates are tried on fewer folds than the supervised ones they extend. What
         counts is the difference on the folds they share, added to the supervised score over all
-        repeats.
+        repeats. Few labels measure that difference badly, and the best of a dozen owes most of it
+        to chance, so it is drawn towards zero.
         """
         base = self.trials.get(trial.candidate.setting)
         if not trial.candidate.transductive or base is None:
             return self._mean(trial, list(trial.scores), without)
         shared = [split for split in trial.scores if split in base.scores]
-        return (
-            self._mean(base, list(base.scores), without)
-            + self._mean(trial, shared, without)
-            - self._mean(base, shared, without)
-        )
+        gain = self._mean(trial, shared, without) - self._mean(base, shared, without)
+        believed = len(self.labeled) / (len(self.labeled) + SCEPTICAL)
+        return self._mean(base, list(base.scores), without) + believed * gain
 
     def _mean(self, trial: Trial, splits: list[int], without: int | None) -> float:
         """Mean score of some folds, of all repeats, without the rows of one fold of the first."""
