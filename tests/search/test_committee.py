@@ -35,7 +35,7 @@ def test_the_median_and_the_mode(p):
 def test_the_best_member_has_half_a_vote_more():
     first, second = np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]])
     np.testing.assert_allclose(votes(2), [1.5, 1.0])
-    np.testing.assert_allclose(mean_probabilities([first, second]), [[0.6, 0.4]])
+    np.testing.assert_allclose(mean_probabilities([first, second], votes(2)), [[0.6, 0.4]])
 
 
 def test_no_kind_has_more_than_a_quarter_of_the_seats():

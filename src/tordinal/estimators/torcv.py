@@ -84,7 +84,8 @@ class TORCV(KernelClassifier):
     committee : int, default=9
         How many of the best candidates have a say; at most a quarter of them of one loss, kernel
         and view, with or without unlabelled rows, so that they differ. 1: the single best one,
-        near-ties going to the simpler model, with its own thresholds.
+        near-ties going to the simpler model, with its own thresholds. With few labels those who
+        would be chosen without unlabelled rows are in it, too.
     cv_unlabeled : int, default=2000
         Unlabelled rows that a fold uses at most.
     gamma, degree, coef0 : float
@@ -248,13 +249,14 @@ class TORCV(KernelClassifier):
             if self.transduce and bool((rank == UNLABELED).any()):
                 trials += search.race(self._variants(trials, rank))
             progress.problem("transductive candidates")
-            chosen = search.best(trials, self.committee)
+            seats = search.committee(trials, self.committee)
+            chosen = list(seats)
             if not chosen:
                 raise ValueError(
                     "scoring failed for every candidate; try another scorer or label more rows"
                 )
             self._calibrations = [fit_calibration(*search.held_out(trial)) for trial in chosen]
-            self._decides_by = search.decides_by
+            self._weights, self._decides_by = np.array(list(seats.values())), search.decides_by
             self._refit(search, [trial.candidate for trial in chosen])
             progress.problem("committee")
         self.best_estimator_, self.best_params_ = self.estimators_[0], chosen[0].candidate.params
@@ -450,7 +452,8 @@ class TORCV(KernelClassifier):
             [
                 calibration.probabilities(d)
                 for d, calibration in zip(distances, self._calibrations, strict=True)
-            ]
+            ],
+            self._weights,
         )
         if len(distances) == 1:
             return (distances[0] > 0).sum(axis=1), p

@@ -34,9 +34,9 @@ def votes(n: int) -> Array:
     return weights
 
 
-def mean_probabilities(members: list[Array]) -> Array:
-    """The members' probabilities of the classes, weighted by their votes, best member first."""
-    return np.average(members, axis=0, weights=votes(len(members)))
+def mean_probabilities(members: list[Array], weights: Array | list[float]) -> Array:
+    """The members' probabilities of the classes, weighted."""
+    return np.average(members, axis=0, weights=weights)
 
 
 def decide(p: Array, cost: str) -> Ranks:

@@ -75,9 +75,9 @@ def promise(search: Search, trials: list[Trial], n_members: int) -> Promise:
     parts = [np.flatnonzero(search.folds[0] == k) for k in range(search.n_splits)]
     rows = np.concatenate(parts)
     truth = search.rank[search.labeled][rows]
-    chosen = [search.best(whole, n_members, without=k) for k in range(search.n_splits)]
+    chosen = [search.committee(whole, n_members, without=k) for k in range(search.n_splits)]
     of_folds = [_probabilities(search, members, k) for k, members in enumerate(chosen)]
-    ranks = _rate(search, chosen, of_folds)
+    ranks = np.concatenate([_ranks(search, chosen[k], p, k) for k, p in enumerate(of_folds)])
     p = agree_with(np.concatenate(of_folds), ranks)
     power = fit_power(p, ranks, truth)
     errors, scores = {"this model": _errors(truth, ranks)}, {}
@@ -85,33 +85,27 @@ def promise(search: Search, trials: list[Trial], n_members: int) -> Promise:
     for name, transductive in (("supervised", False), ("transductive", True)):
         kind = [t for t in whole if t.candidate.transductive == transductive]
         if kind:
-            single = [search.best(kind, 1, without=k) for k in range(search.n_splits)]
-            said = _rate(search, single)
+            single = [search.best(kind, 1, without=k)[0] for k in range(search.n_splits)]
+            said = np.concatenate([t.labels[k] for k, t in enumerate(single)])
             errors[name] = _errors(truth, said)
             spread[name] = float(np.std(np.abs(truth - said)))
-            scores[name] = float(np.mean([t.scores[k] for k, (t,) in enumerate(single)]))
+            scores[name] = float(np.mean([t.scores[k] for k, t in enumerate(single)]))
     p = raise_to(p, power)
     return Promise(search.labeled[rows], ranks, p, power, errors, spread, scores)
 
 
-def _rate(search: Search, chosen: list[list[Trial]], p: list[Array] | None = None) -> Ranks:
-    """Ranks of all folds: by each fold's committee, or a single model's own."""
-    return np.concatenate(
-        [
-            decide(p[k], search.decides_by) if p and len(members) > 1 else members[0].labels[k]
-            for k, members in enumerate(chosen)
-        ]
-    )
-
-
-def _probabilities(search: Search, members: list[Trial], k: int) -> Array:
+def _probabilities(search: Search, members: dict[Trial, float], k: int) -> Array:
     """Probabilities of a fold's rows, by members that were calibrated on the others."""
-    return mean_probabilities(
-        [
-            fit_calibration(*search.held_out(t, without=k)).probabilities(t.distances[k])
-            for t in members
-        ]
-    )
+    p = [
+        fit_calibration(*search.held_out(t, without=k)).probabilities(t.distances[k])
+        for t in members
+    ]
+    return mean_probabilities(p, list(members.values()))
+
+
+def _ranks(search: Search, members: dict[Trial, float], p: Array, k: int) -> Ranks:
+    """Ranks of a fold's rows: what a committee decides, or a single model's own."""
+    return decide(p, search.decides_by) if len(members) > 1 else next(iter(members)).labels[k]
 
 
 def _errors(truth: Ranks, predicted: Ranks) -> tuple[float, float]:

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from joblib import delayed, effective_n_jobs
 from numpy.typing import NDArray
 from sklearn.metrics import get_scorer
@@ -23,7 +24,7 @@ from tordinal.parallel import in_order
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.search.candidates import Candidate, Kind, Views, options
-from tordinal.search.committee import COSTS, diverse
+from tordinal.search.committee import COSTS, diverse, votes
 from tordinal.search.trials import HeldOut, Trial, score
 from tordinal.solvers import Solution, solver_for
 
@@ -39,7 +40,7 @@ SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows 
 RACE_TOL = 1e-2  # tolerance in the race
 RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this share of C; factor
 CLEARLY = 3.0  # standard errors of a difference from which a candidate is no member
-SCEPTICAL = 100  # labels at which half of a measured gain by unlabelled rows is believed
+CONVINCING = {"dense": 60, "sparse": 20}  # labels from which a gain by unlabelled rows is believed
 NEAR_TIE = 0.25  # standard errors within which the simpler model wins
 AT_BOUND = 0.999  # share of the cost at which a dual variable counts as at its bound
 
@@ -177,16 +178,17 @@ class Search:
 
         Transductive candidates are tried on fewer folds than the supervised ones they extend. What
         counts is the difference on the folds they share, added to the supervised score over all
-        repeats. Few labels measure that difference badly, and the best of a dozen owes most of it
-        to chance, so it is drawn towards zero.
+        repeats.
         """
         base = self.trials.get(trial.candidate.setting)
         if not trial.candidate.transductive or base is None:
             return self._mean(trial, list(trial.scores), without)
         shared = [split for split in trial.scores if split in base.scores]
-        gain = self._mean(trial, shared, without) - self._mean(base, shared, without)
-        believed = len(self.labeled) / (len(self.labeled) + SCEPTICAL)
-        return self._mean(base, list(base.scores), without) + believed * gain
+        return (
+            self._mean(base, list(base.scores), without)
+            + self._mean(trial, shared, without)
+            - self._mean(base, shared, without)
+        )
 
     def _mean(self, trial: Trial, splits: list[int], without: int | None) -> float:
         """Mean score of some folds, of all repeats, without the rows of one fold of the first."""
@@ -223,6 +225,26 @@ class Search:
         least = estimates[top] - NEAR_TIE * top.error(REPEATS)
         near = [t for t in order if estimates[t] >= least]
         return [min(near, key=lambda t: self._complexity(t.candidate))]
+
+    def committee(
+        self, trials: list[Trial], n: int, without: int | None = None
+    ) -> dict[Trial, float]:
+        """Who has a say, best first, and with what weight: the n best candidates.
+
+        With few labels a transductive candidate owes its place to chance as often as not, so those
+        who would have been chosen without unlabelled rows keep a part of the say. Of sparse rows,
+        which are mostly texts, unlabelled ones help so often that fewer labels convince.
+        """
+        chosen = self.best(trials, n, without)
+        seats = _shares(chosen)
+        convincing = CONVINCING["sparse" if sp.issparse(self.X) else "dense"]
+        believed = min(1.0, len(self.labeled) / convincing) ** 2
+        if n > 1 and believed < 1.0 and any(t.candidate.transductive for t in chosen):
+            plain = self.best([t for t in trials if not t.candidate.transductive], n, without)
+            seats = {trial: believed * share for trial, share in seats.items()}
+            for trial, share in _shares(plain).items():
+                seats[trial] = seats.get(trial, 0.0) + (1.0 - believed) * share
+        return seats
 
     def _clearly_worse(self, trial: Trial, top: Trial, without: int | None) -> bool:
         """Whether a candidate lost to the best by more than chance does, on the rows of both.
@@ -320,6 +342,12 @@ def _supervised_path(
         assert solution is not None
         distances.append(solution.h[rows][:, None] - solution.thresholds)
     return distances
+
+
+def _shares(members: list[Trial]) -> dict[Trial, float]:
+    """The share of each member in the votes."""
+    weights = votes(len(members))
+    return dict(zip(members, (weights / weights.sum()).tolist(), strict=True))
 
 
 def best_settings(trials: list[Trial]) -> list[Candidate]:
