@@ -81,14 +81,21 @@ def _sorted_csr(X: Matrix) -> Any:
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
 def _direct_distances(A, BT, out):
+    d = A.shape[1]
     for i in range(A.shape[0]):
         row = out[i]
         row[:] = 0.0
-        for f in range(A.shape[1]):
-            x, column = A[i, f], BT[f]
+        for f in range(0, d - 3, 4):  # four at a time, so that sums are read and written less often
+            x, y, z, w = A[i, f], A[i, f + 1], A[i, f + 2], A[i, f + 3]
+            X, Y, Z, W = BT[f], BT[f + 1], BT[f + 2], BT[f + 3]
             for j in range(row.shape[0]):
-                difference = column[j] - x
-                row[j] += difference * difference
+                dx, dy, dz, dw = X[j] - x, Y[j] - y, Z[j] - z, W[j] - w
+                row[j] += dx * dx + dy * dy + dz * dz + dw * dw
+        for f in range(d - d % 4, d):
+            x, X = A[i, f], BT[f]
+            for j in range(row.shape[0]):
+                dx = X[j] - x
+                row[j] += dx * dx
 
 
 @njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})

@@ -172,7 +172,11 @@ class Gram:
             values = self._check(self.kernel(self.X[rows], self.X[columns]))
         if self.offset is not None:
             values = values - self.offset[rows][:, None] - self.offset[columns]
-        return values if self.scale == 1.0 else values / self.scale
+        elif isinstance(self.kernel, (Custom, Precomputed)) and self.scale != 1.0:
+            values = values.copy()  # they may be the user's
+        if self.scale != 1.0:
+            values /= self.scale
+        return values
 
     def block(self, rows: Any, columns: Any) -> Any:
         """Kernel values of some rows with some columns."""

@@ -132,7 +132,8 @@ def in_parts(n: int, work: Callable[[slice], Any], *, size: int) -> list[Any]:
     """Let each core work on its part of range(n), if the whole `size` of the work is worth it."""
     if size < SMALL or n_threads() == 1:
         return [work(slice(0, n))]
-    return list(_pool().map(work, blocks(n, -(-n // n_threads()))))
+    parts = list(blocks(n, -(-n // n_threads())))
+    return in_turn(len(parts), lambda part: work(parts[part]))
 
 
 def in_blocks(n: int, work: Callable[[slice], Any], size: int = CHUNK) -> list[Any]:
