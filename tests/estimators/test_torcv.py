@@ -44,7 +44,9 @@ def test_the_search_reports_what_it_did():
     assert np.mean(model.transduction_ == y) > 0.6
 
 
-@pytest.mark.parametrize("scoring", ["absolute", "zero_one", "both", "accuracy"])
+@pytest.mark.parametrize(
+    "scoring", ["absolute", "zero_one", "both", "accuracy", "quadratic_weighted_kappa"]
+)
 def test_the_answer_has_the_least_expected_error_by_the_members_probabilities(scoring):
     X, y = ordinal_problem(120, 4)
     hidden = hide(y, 40)
@@ -57,7 +59,8 @@ def test_the_answer_has_the_least_expected_error_by_the_members_probabilities(sc
         model._weights,
     )
     off = np.abs(np.arange(4)[:, None] - np.arange(4))
-    cost = {"absolute": off, "zero_one": off > 0, "both": off + (off > 0), "accuracy": off}[scoring]
+    wrong = off > 0
+    cost = {"zero_one": wrong, "accuracy": wrong, "both": off + wrong}.get(scoring, off)
     answer = model.classes_[np.argmin(np.round(p @ cost, 9), axis=1)]
     np.testing.assert_array_equal(model.predict(X), answer)
     np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), answer)

@@ -77,8 +77,8 @@ class TORCV(KernelClassifier):
     scoring : str, callable or None, default=None
         What to choose by: the "absolute" error of the ranks, the "zero_one" error, the mean of
         "both" (None), which does well in either, or any scikit-learn scorer, such as those of
-        `tordinal.metrics.SCORERS`. The committee decides by the same error, or by the absolute one
-        where there is a scorer.
+        `tordinal.metrics.SCORERS`. The committee decides by the same error; where there is a
+        scorer, by the absolute one, or for "accuracy" by the zero-one error.
     cv : int, default=5
         Number of folds.
     committee : int, default=9

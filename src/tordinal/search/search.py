@@ -42,6 +42,7 @@ RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this
 CLEARLY = 3.0  # standard errors of a difference from which a candidate is no member
 CONVINCING = {"dense": 60, "sparse": 20}  # labels from which a gain by unlabelled rows is believed
 NEAR_TIE = 0.25  # standard errors within which the simpler model wins
+HITS = ("accuracy", "neg_mean_zero_one_error")  # scorers that ask for the right rank or none
 AT_BOUND = 0.999  # share of the cost at which a dual variable counts as at its bound
 
 
@@ -88,9 +89,9 @@ class Search:
         # Errors are counted row by row, so that the rows of a fold can be left out; a scorer of
         # scikit-learn sees a fold as a whole.
         scoring = "both" if owner.scoring is None else owner.scoring
-        known = isinstance(scoring, str) and scoring in COSTS
-        self.decides_by = scoring if known else "absolute"
-        self.cost = COSTS[scoring] if known else None
+        name = scoring if isinstance(scoring, str) else ""
+        self.cost = COSTS.get(name)
+        self.decides_by = name if self.cost else "zero_one" if name in HITS else "absolute"
         self.scorer = None if self.cost else _scorer(owner.scoring)
         self.trials: dict[Candidate, Trial] = {}
 
