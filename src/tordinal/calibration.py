@@ -103,8 +103,8 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
 def agree_with(p: Array, predicted: Ranks) -> Array:
     """Probabilities, changed just enough to make the predicted class the most probable one.
 
-    A row's predicted class is the median of its distribution, which need not be its mode. As much
-    of the predicted class is mixed in as it takes.
+    A row's predicted class is the median of its distribution, or has the least expected cost, and
+    need not be its mode. As much of the predicted class is mixed in as it takes.
     """
     rows = np.arange(len(p))
     lead = p.max(axis=1) - p[rows, predicted]

@@ -36,6 +36,7 @@ __all__ = ["Model", "Recipe", "SolverTrainer", "fit_model", "held_out"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+COARSEST = 0.1  # tolerance of any training, beyond which it would tell nothing
 FOLDS = 5  # of the labelled rows, to calibrate the supervised model
 Note = Callable[[dict[str, float], Any], bool]
 
@@ -142,10 +143,10 @@ class SolverTrainer:
 
     def train(self, y: Ranks, cost: Array, warm: Solution | None, precision: float) -> Solution:
         """Solve (4) with y fixed."""
+        tol = min(self.tol * precision, max(self.tol, COARSEST))
         return self.solver.solve(
-            y, cost, warm=warm, tol=self.tol * precision, max_iter=self.max_iter,
-            on_chunk=self.on_chunk,
-        )  # fmt: skip
+            y, cost, warm=warm, tol=tol, max_iter=self.max_iter, on_chunk=self.on_chunk
+        )
 
     def gain(self, d: Array) -> Array:
         """Decrease of the loss when a row changes sides."""

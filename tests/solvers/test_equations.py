@@ -11,7 +11,7 @@ X = sp.random_array((200, 60), density=0.2, rng=RNG, format="csr")
 
 
 def slopes_of(rows, E, width=1.0):
-    rows.put(D=E.sum(axis=1))
+    rows.put(D=E.sum(axis=1), cost=np.ones(200))
     mixed = X.T @ E
     tt = np.diag(E.sum(axis=0) + 10.0)
     return Slopes(1.0, RNG.normal(size=60), RNG.normal(size=2), mixed, tt, width)
@@ -49,7 +49,7 @@ def test_thresholds_move_right_in_single_precision_where_curved_rows_lie_aside()
         rows = Rows(dense)
         rows.use(single=True)
         E = np.where(np.arange(400)[:, None] < 290, 10.0, 0.0) * np.ones((1, 2))
-        rows.put(D=E.sum(axis=1))
+        rows.put(D=E.sum(axis=1), cost=np.full(400, 10.0))
         slopes = Slopes(
             1.0, rng.normal(size=300), 10.0 * rng.normal(size=2), dense.T @ E,
             np.diag(E.sum(axis=0)), 0.01,
@@ -58,6 +58,30 @@ def test_thresholds_move_right_in_single_precision_where_curved_rows_lie_aside()
         tau = Formed(rows).direction(slopes)[1]
         off.append(np.linalg.norm(tau - wanted) / np.linalg.norm(wanted))
     assert np.median(off) < 0.05  # 0.13 where rows are seen from the origin
+
+
+@pytest.mark.parametrize("n_curved", [0, 1, 3])
+@pytest.mark.parametrize("width", [1e-3, 0.3])
+def test_few_curved_rows_and_features_that_are_constant_over_them(n_curved, width):
+    rng = np.random.default_rng(0)
+    dense = rng.normal(size=(300, 60)) / 8.0
+    dense[:, 40:] = 0.0
+    dense[np.arange(20), 40 + np.arange(20)] = 1.0  # each is 1 in a single row
+    rows = Rows(dense)
+    rows.use(single=True)
+    E = np.zeros((300, 2))
+    cost = np.full(300, 1e4)
+    solver = Formed(rows)
+    for curved in (np.arange(150), np.arange(n_curved)):  # many, and then few
+        E[:] = 0.0
+        E[curved] = 1e4
+        rows.put(D=E.sum(axis=1), cost=cost)
+        mixed = rows.blocks[0].X.transposed_dot(E)
+        tt = np.diag(E.sum(axis=0) + 1e-13 * cost.sum())
+        slopes = Slopes(1.0, rng.normal(size=60), rng.normal(size=2), mixed, tt, width)
+        v, tau = solver.direction(slopes)
+        assert np.isfinite(v).all()
+        assert np.isfinite(tau).all()
 
 
 def test_the_equations_of_the_last_time_are_good_where_nothing_changed():

@@ -96,6 +96,19 @@ def test_projections_of_coarse_trainings_are_carried_along_and_never_far_off():
     assert max(off[0], off[9]) < 1e-12  # the first one, and then every ninth
 
 
+def test_projections_belong_to_w_where_a_training_went_back_to_a_better_point():
+    X, y = ordinal_problem(600, 3, n_features=450)
+    solver = Newton(linear_rows(X), problem_of("hinge", n_thresholds=2))
+    rng, solution = np.random.default_rng(0), None
+    for max_iter in (20, 40, 60, 20, 40):
+        y = y.copy()
+        y[rng.integers(0, 600, 30)] = rng.integers(0, 3, 30)
+        solution = solver.solve(y, np.full(600, 1e3), warm=solution, tol=1e-2, max_iter=max_iter)
+        at = solution if solution.next_start is None else solution.next_start
+        exact = centred(X) @ at.coef
+        np.testing.assert_allclose(at.h, exact, atol=1e-5 * np.abs(exact).max())
+
+
 def test_max_iter_holds():
     X, y = ordinal_problem(200, 3)
     for name in NAMES:

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 FAST = {"contract", "reassoc", "nsz"}
 
 UPDATES = 1000  # changes of sums after which they are computed anew, for accuracy
-OFTEN = 2  # share of rows that may change before all are looked at
+OFTEN = 2  # one row in so many may change before all are looked at
 
 
 class DenseBlock:

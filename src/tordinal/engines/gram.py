@@ -172,11 +172,7 @@ class Gram:
             values = self._check(self.kernel(self.X[rows], self.X[columns]))
         if self.offset is not None:
             values = values - self.offset[rows][:, None] - self.offset[columns]
-        elif isinstance(self.kernel, (Custom, Precomputed)) and self.scale != 1.0:
-            values = values.copy()  # they may be the user's
-        if self.scale != 1.0:
-            values /= self.scale
-        return values
+        return values if self.scale == 1.0 else values / self.scale
 
     def block(self, rows: Any, columns: Any) -> Any:
         """Kernel values of some rows with some columns."""

@@ -31,7 +31,7 @@ def symmetric_times(K: Any, v: Any) -> Any:
     n, parts = len(v), 1
     while parts < MOST_PARTS and K.nbytes >= LARGE * parts * parts:
         parts *= 2
-    # The rows of a part reach as far as the diagonal, so equal parts get longer.
+    # Rows begin at the diagonal and get shorter, so equal parts have more and more of them.
     ends = [n - int(n * np.sqrt(1.0 - part / parts)) for part in range(parts + 1)]
     totals = np.zeros((parts, n), dtype=v.dtype)
     in_turn(parts, lambda part: _upper(K, v, totals[part], ends[part], ends[part + 1]))

@@ -62,8 +62,8 @@ class TOR(ThresholdClassifier):
         of the labelled rows where they say little ("estimated", see
         `tordinal.class_ratios.estimate_ratio`), equal shares ("uniform"), or the given ones.
     tol : float, default=1e-3
-        How far from optimal the last training at each value of C2 may be, as in `REDSVM`. Those
-        between two swaps may be ten times as far.
+        How far from optimal the last training of all may be, as in `REDSVM`. Those on the way may
+        be ten times as far, for smooth losses with a kernel thirty times.
     max_iter : int, default=-1
         Solver steps at most in one training; -1 for no limit but the solver's own.
     cache_size : float, default=2500

@@ -78,7 +78,8 @@ class TORCV(KernelClassifier):
         What to choose by: the "absolute" error of the ranks, the "zero_one" error, the mean of
         "both" (None), which does well in either, or any scikit-learn scorer, such as those of
         `tordinal.metrics.SCORERS`. The committee decides by the same error; where there is a
-        scorer, by the absolute one, or for "accuracy" by the zero-one error.
+        scorer, by the absolute one, or for "accuracy" and "neg_mean_zero_one_error" by the zero-one
+        error.
     cv : int, default=5
         Number of folds.
     committee : int, default=9
@@ -116,7 +117,7 @@ class TORCV(KernelClassifier):
     best_score_ : float
         Its cross-validated score.
     estimators_ : list of REDSVM and TOR
-        The committee, best first.
+        The committee, those with most say first.
     views_ : list of str or None
         The view that each of them sees.
     cv_results_ : dict of arrays

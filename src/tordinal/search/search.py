@@ -230,7 +230,7 @@ class Search:
     def committee(
         self, trials: list[Trial], n: int, without: int | None = None
     ) -> dict[Trial, float]:
-        """Who has a say, best first, and with what weight: the n best candidates.
+        """Who has a say, and with what weight, the weightiest first: the n best candidates.
 
         With few labels a transductive candidate owes its place to chance as often as not, so those
         who would have been chosen without unlabelled rows keep a part of the say. Of sparse rows,
@@ -245,7 +245,7 @@ class Search:
             seats = {trial: believed * share for trial, share in seats.items()}
             for trial, share in _shares(plain).items():
                 seats[trial] = seats.get(trial, 0.0) + (1.0 - believed) * share
-        return seats
+        return dict(sorted(seats.items(), key=lambda seat: -seat[1]))
 
     def _clearly_worse(self, trial: Trial, top: Trial, without: int | None) -> bool:
         """Whether a candidate lost to the best by more than chance does, on the rows of both.

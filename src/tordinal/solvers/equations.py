@@ -26,6 +26,7 @@ __all__ = ["Equations", "Slopes", "equations_for"]
 Array = NDArray[np.float64]
 
 MENDED, FEATURES_A_MENDED = 24, 6  # rows by which a factor is mended at most: so many, and d / 6
+FAINT = 1e-6  # share of all costs below which curved rows are too few to take their mean
 OLDEST = 50  # changes of a matrix after which it is computed anew, for accuracy
 MAX_CG, SETTLED = 200, 0.25  # conjugate gradients: iterations, and how little the last one adds
 FREE_CG = 3  # iterations with an old factor that are not held against it
@@ -135,7 +136,10 @@ class Formed:
             if len(self.index) + len(new) <= self.most and self._mend(D, new):
                 return
         self._form(D)
-        self._factor(self.matrix, slopes)
+        try:
+            self._factor(self.matrix, slopes, self._mean(D, slopes))
+        except np.linalg.LinAlgError:  # rounding: as they are, rows lead to a positive matrix
+            self._factor(self.matrix, slopes, np.zeros(len(self.matrix)))
         self.Z = np.empty((0, len(self.matrix)), dtype=dtype)
 
     def _form(self, D: Array) -> None:
@@ -151,11 +155,16 @@ class Formed:
             self.age += 1
         self.D, self.listed = D.copy(), np.zeros(len(D), dtype=bool)
 
-    def _factor(self, matrix: Any, slopes: Slopes) -> None:
-        """Factor X'DX as seen from the mean of its rows."""
-        total = slopes.tt.sum()
-        self.centre = slopes.mixed.sum(axis=1) / total
-        self.factor = Factor(matrix, slopes.width, np.sqrt(total) * self.centre)
+    def _mean(self, D: Array, slopes: Slopes) -> Array:
+        """The mean of the curved rows; the origin where there are next to none."""
+        if float(D.sum()) <= FAINT * float(self.rows.get("cost").sum()):
+            return np.zeros(len(slopes.w))
+        return slopes.mixed.sum(axis=1) / slopes.tt.sum()
+
+    def _factor(self, matrix: Any, slopes: Slopes, centre: Array) -> None:
+        """Factor X'DX as seen from a centre: the origin, or the mean of the curved rows."""
+        self.centre = centre
+        self.factor = Factor(matrix, slopes.width, np.sqrt(slopes.tt.sum()) * centre)
         self.width, self.index = slopes.width, np.empty(0, dtype=np.int64)
 
     def _mend(self, D: Array, new: NDArray[np.int64]) -> bool:
@@ -189,7 +198,7 @@ class Summed(Formed):
     """width I + X'DX, added up anew at every step: for rows that lie elsewhere."""
 
     def _bring_up_to_date(self, slopes: Slopes) -> None:
-        self._factor(self.rows.sum(normal), slopes)
+        self._factor(self.rows.sum(normal), slopes, np.zeros(len(slopes.w)))
 
 
 class Remembered:

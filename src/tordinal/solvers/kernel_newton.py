@@ -73,7 +73,7 @@ class KernelNewton(Solver):
     """
 
     data: Gram
-    coarse = 3.0 * COARSE  # its tolerance is a root: the objective is still within 0.001
+    coarse = 3.0 * COARSE  # its tolerance is that of a root
 
     def __init__(self, data: Gram, problem: Problem):
         super().__init__(data, problem)
@@ -326,7 +326,9 @@ class Space:
         enough: float,
     ) -> "Direction":
         """Solve (I + S K) v = r."""
-        times = preconditioner.times if preconditioner.whole else self.quick_times
+        times = preconditioner.times
+        if not preconditioner.whole:
+            times = self.quick_times if preconditioner.single else self.times
         z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
@@ -395,6 +397,7 @@ class Preconditioner:
         J, stretch = space.chosen(D)
         K = space.columns(J, dtype)
         self.J, self.K, self.whole = J, K, len(J) == space.n
+        self.single = dtype == np.float32
         self.D = stretch * D[J]
         self.root = np.sqrt(self.D)
         self.E = stretch * E[J]

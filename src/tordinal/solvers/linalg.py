@@ -35,12 +35,19 @@ class Factor:
     shift : float
         Added to its diagonal.
     less : ndarray of shape (n,) or None
-        A vector whose square is taken off it: A + shift I - less less'.
+        A vector whose square is taken off it, A + shift I - less less'; A - less less' has no
+        negative eigenvalue but by rounding.
     """
 
     def __init__(self, A: Any, shift: float = 0.0, less: Array | None = None):
-        less = np.zeros(len(A), A.dtype) if less is None else less.astype(A.dtype)
-        diagonal = np.maximum(A.diagonal() + shift - less * less, np.finfo(A.dtype).tiny)
+        numbers = np.finfo(A.dtype)
+        least: Any = numbers.tiny
+        if less is not None:  # what is left may be rounding, and negative
+            less = less.astype(A.dtype)
+            least = np.maximum(shift, 4.0 * numbers.eps * less * less + numbers.tiny)
+        else:
+            less = np.zeros(len(A), A.dtype)
+        diagonal = np.maximum(A.diagonal() + shift - less * less, least)
         self.scale = (1.0 / np.sqrt(diagonal)).astype(A.dtype)
         potrf = spotrf if A.dtype == np.float32 else dpotrf
         jitter = JITTER[A.dtype]

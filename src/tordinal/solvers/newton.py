@@ -85,7 +85,7 @@ class Newton(Solver):
         if not self.problem.smooth:
             u = np.zeros((n, m))
             u[used] = rows.get("u")
-        h = self._projections(rows, w, task)
+        h = self._projections(rows, descent, task)
         t = descent.thresholds()
         value = self.problem.objective(task.y, task.cost, h, float(w @ w), t)
         lost = max(value - descent.value, 0.0)  # in rounding: h was carried along
@@ -116,17 +116,18 @@ class Newton(Solver):
         rows.put(u=u)
         return SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
 
-    def _projections(self, rows: Rows, w: Array, task: Task) -> Array:
-        """X w: of a coarse training mostly as its steps in single precision have carried it along.
+    def _projections(self, rows: Rows, descent: "Descent", task: Task) -> Array:
+        """X w: mostly as the steps of a training from another one have carried it along.
 
-        That is accurate to seven digits of what has changed, and saves a pass over all rows.
+        That is accurate to seven digits of what has changed, and saves a pass over all rows. It is
+        not done where the tolerance is tight.
         """
-        steering = task.tol >= COARSE * STEERING and task.warm is not None
+        steering = task.tol >= COARSE * STEERING and task.warm is not None and not descent.gone_back
         if rows is self.data and steering and self._carried < CARRIED:
             self._carried += 1
             return rows.get("h")
         self._carried = 0
-        return self.data.dot(w)
+        return self.data.dot(descent.w)
 
     def refine(self, solution: Solution) -> Solution:
         """Bring a solution nearer to the optimum; that of a small problem to rounding accuracy."""
@@ -178,6 +179,7 @@ class Descent:
         self.w, self.t, self.value = np.zeros(rows.n_features), np.zeros(m), np.inf
         self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
         self.total_cost = total_cost
+        self.gone_back = False  # to an earlier w, which h in the blocks does not belong to
         self.order = Order(m) if problem.coupling.ordered else None
 
     def thresholds(self) -> Array:
@@ -229,6 +231,7 @@ class Descent:
             if steps >= limit or width < NARROWEST:
                 if best[0] < np.inf:
                     self.value, self.w, self.t = best
+                    self.gone_back = True
                 return steps, violation
             if violation <= SETTLED:  # the active rows are known: nothing is lost by a narrow band
                 width *= FAST_NARROWING
