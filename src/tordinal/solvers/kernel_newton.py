@@ -50,6 +50,8 @@ LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a sh
 FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that cost one more
 SAFE = 100.0  # rounding errors below which what is left of the curvature in t is not believed
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
+IN_DOUBLE = 512  # rows that are quick enough in double precision
+TIGHT = 1e-4  # tolerance below which products are in double precision
 DOUBLE = 1e6  # curvature from which single precision is not even tried
 LONG = 2500  # rows from which a factorisation is worth all threads
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
@@ -165,6 +167,7 @@ class Descent:
     def run(self, task: Task) -> tuple[int, float]:
         """Minimise; the steps taken and how much of the optimality conditions is left."""
         limit, steps = min(task.limit, MAX_STEPS), 0
+        self.space.coarsely = task.tol >= TIGHT and self.space.n > SMALL
         while True:
             value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
             value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
@@ -226,6 +229,7 @@ class Space:
         self.preconditioner: Preconditioner | None = None
         self.held_against = 0
         self.careful = False  # whether rounding has spoilt a direction
+        self.coarsely = False  # whether many rows are trained to no tight tolerance
         self.near = False  # whether the preconditioner was nearly the inverse the last time
         self._columns: Any = None
 
@@ -243,7 +247,7 @@ class Space:
 
     def quick_times(self, v: Array) -> Array:
         """The same in single precision, where that is enough and the matrix is not too large."""
-        if self.careful or len(self.sample) < self.n:
+        if self.careful or not self.coarsely or len(self.sample) < self.n:
             return self.times(v)
         K = self.columns(self.sample, np.float32)
         return symmetric_times(K, v.astype(np.float32)).astype(np.float64)
@@ -463,8 +467,8 @@ class Preconditioner:
 
 
 def precondition(space: Space, D: Array, E: Array, M: Array, *, careful: bool) -> Preconditioner:
-    """In single precision, or in double where that is not accurate enough."""
-    if not careful and float(D.max()) < DOUBLE:
+    """In single precision, or in double where that is not accurate enough, or costs nothing."""
+    if not careful and space.n > IN_DOUBLE and float(D.max()) < DOUBLE:
         single = Preconditioner(space, D, E, M)
         if single.accurate or not single.whole:
             return single
