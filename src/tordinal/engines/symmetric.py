@@ -4,13 +4,10 @@ from typing import Any
 
 import numpy as np
 from numba import njit
-from numpy.typing import NDArray
 
 from tordinal.engines.threads import in_turn
 
 __all__ = ["symmetric_times"]
-
-Array = NDArray[np.float64]
 
 LARGE = 2**26  # bytes of a matrix from which a second thread is worth it
 MOST_PARTS = 8
