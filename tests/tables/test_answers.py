@@ -1,10 +1,18 @@
+import tempfile
+
 import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 from problems import ordinal_problem
 
 from tordinal.tables.answers import Answers, decimal_of, is_earlier
 from tordinal.tables.columns import TableEncoder
+from tordinal.tables.files import read_table, write_table
 from tordinal.tables.rating import Totals
 from tordinal.tables.table import Table
+from tordinal.tables.target import read_target
+from tordinal.tables.values import TableError
 
 
 def made(abstain=None):
@@ -58,3 +66,39 @@ def test_totals_of_parts_add_up():
     assert total.sure == whole.sure
     np.testing.assert_array_equal(total.given, whole.given)
     np.testing.assert_array_equal(total.predicted, whole.predicted)
+
+
+RATING = st.one_of(
+    st.sampled_from(["-2", "-1", "0", "+1", "B-", "B", "b", "none", "None", "n/a", "4", "4.0"]),
+    st.text(st.characters(codec="utf-8", exclude_categories=["C", "Z"]), min_size=1, max_size=5),
+)
+
+
+@pytest.mark.parametrize("kind", ["csv", "tsv", "jsonl", "parquet", "xlsx"])
+@given(cells=st.lists(RATING, min_size=2, max_size=8))
+@settings(max_examples=25)
+def test_each_given_rating_comes_out_of_every_format_as_it_went_in(kind, cells):
+    order = list(dict.fromkeys(cells))
+    cells = [*cells, ""]
+    with tempfile.TemporaryDirectory() as folder:
+        path, out = f"{folder}/in.{kind}", f"{folder}/out.{kind}"
+        with open(path, "wb") as file:
+            columns = [["a"] * len(cells), cells]
+            table = Table(["size", "t"], columns, kind, delimiter="\t" if kind == "tsv" else ",")
+            write_table(table, {}, file, path)
+        table = read_table(path)
+        try:
+            target = read_target("t", table["t"], order)
+        except TableError:  # one rating only
+            return
+        given, rank = target.rank >= 0, np.maximum(target.rank, 0)
+        assert given[:-1].all()
+        p = np.eye(len(target.classes))[rank]
+        answers = Answers.made(target.labels(rank), p.max(axis=1), given, p, target.classes, None)
+        columns = answers.columns("t", False, list(range(len(cells))), len(cells))
+        with open(out, "wb") as file:
+            write_table(table, columns, file, out)
+        rated = read_table(out)
+    assert [str(c) for c in rated["t"][:-1]] == cells[:-1]
+    assert [str(c) for c in rated["t_predicted"][:-1]] == cells[:-1]
+    assert rated["t_source"][:-1] == ["given"] * (len(cells) - 1)

@@ -17,3 +17,13 @@ def test_rows_that_were_learned_from_do_not_count():
     both = compared + Compared(2, 2, 0, 0)
     assert "On 3 rated rows that are new to it: 33 % wrong, 0.33 steps" in both.about("grade")
     assert "No row of grade" in Compared().about("grade")
+
+
+def test_what_the_model_calls_a_rating_is_one():
+    order = ["none", "mild", "severe"]
+    target = read_target("grade", ["none", "", "none", "mild", "", "severe"], order)
+    model = rate({"size": SIZES}, target, TableEncoder(), Settings("tor"), lambda *_: None).model
+    sizes = [size + 0.5 for size in SIZES]
+    table = Table(["size", "grade"], [sizes, ["none", "None", "", "mild", "Severe", "x"]], "csv")
+    compared = compare(model, table, ["none", "mild", "none", "mild", "severe", "none"])
+    assert compared == Compared(rated=4, new=4, wrong=1, steps=1)

@@ -16,7 +16,7 @@ def test_a_form_that_was_filled_in_comes_back_to_its_rows():
     assert form.delimiter == ";"
     form["stars"][:] = ["1", ""]
     whole = table()
-    assert fill_in(whole, "stars", form) == "1 ratings were filled in from the form"
+    assert fill_in(whole, "stars", form) == ["1 ratings were filled in from the form"]
     assert whole["stars"] == ["5", "", "1"]
 
 
@@ -42,7 +42,21 @@ def test_a_form_that_does_not_fit_is_refused_and_nothing_is_filled_in(change, me
 def test_two_ratings_of_one_row_must_agree():
     form = to_fill_in(table(), "stars", [0])
     form["stars"][:] = [5.0]
-    assert fill_in(table(), "stars", form).startswith("1 ")
+    assert fill_in(table(), "stars", form)[0].startswith("1 ")
     form["stars"][:] = ["4"]
     with pytest.raises(TableError, match="rated 4 there and 5 in the table"):
         fill_in(table(), "stars", form)
+
+
+def test_an_answer_that_may_not_be_a_rating_is_kept_and_said():
+    form = to_fill_in(table(), "stars", [1, 2])
+    form["stars"][:] = ["none", "?"]
+    whole = table()
+    done, doubt = fill_in(whole, "stars", form)
+    assert whole["stars"] == ["5", "none", "?"]
+    assert done.startswith("0 ratings")
+    assert "row 3: 'none', row 4: '?'" in doubt
+    whole = table()
+    done, doubt = fill_in(whole, "stars", form, order=["none", "5"])
+    assert done.startswith("1 ratings")
+    assert "none" not in doubt

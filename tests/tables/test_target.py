@@ -1,9 +1,12 @@
 from decimal import Decimal
 
+import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from tordinal.tables.target import read_target
-from tordinal.tables.values import TableError
+from tordinal.tables.target import rank_of, read_target
+from tordinal.tables.values import TableError, number
 
 
 def test_numbers_are_ordered_by_value_and_keep_their_spelling():
@@ -78,7 +81,7 @@ def test_what_cannot_be_a_target_is_refused(cells, order, message):
         (["B+", "A", "C", "B", None], ["C", "B", "B+", "A"], "C < B < B+ < A"),
         (["4/5", "1/5", "3/5", ""], ["1/5", "3/5", "4/5"], "the numbers they begin with"),
         (["Good", "good ", "GOOD", "Good", "bad", ""], ["bad", "Good"], "'good' and 'GOOD' are"),
-        (["1", "5", "?", "-", "3", "n/a"], ["1", "3", "5"], "say '?': taken as not rated"),
+        (["1", "5", "?", "-", "3", "n/a"], ["1", "3", "5"], "says '?': taken as not rated"),
         (
             ["1", "2", "3", "4", "5", "44", ""],
             None,
@@ -100,3 +103,76 @@ def test_spellings_follow_the_order_and_marks_can_be_named():
     assert target.rank.tolist() == [0, 1, -1, 0, -1]
     apart = read_target("t", ["a", "A", ""], ["a", "A"])
     assert apart.rank.tolist() == [0, 1, -1]
+
+
+def test_signs_digits_and_letters_are_never_merged():
+    cells = ["-2", "-1", "0", "1", "2", "2", ""]
+    target = read_target("t", cells, None)
+    assert target.classes == ["-2", "-1", "0", "1", "2"]
+    assert target.rank.tolist() == [0, 1, 2, 3, 4, 4, -1]
+    grades = ["A", "A-", "B+", "B", "B-", "C", "C-", "F", "A", ""]
+    target = read_target("t", grades, None)
+    assert target.classes == ["F", "C-", "C", "B-", "B", "B+", "A-", "A"]
+    assert target.labels(target.rank)[:-1] == grades[:-1]
+    assert not any("is taken as" in note for note in target.notes)
+
+
+def test_spellings_that_count_as_one_class_are_said_and_leave_as_they_were_given():
+    cells = ["Good", "good", "good", "bad", " bad", ""]
+    target = read_target("t", cells, None)
+    assert target.classes == ["bad", "good"]
+    assert target.labels(np.maximum(target.rank, 0)) == [*cells[:-1], "bad"]
+    assert "'Good' is taken as 'good'; to keep them apart" in target.notes[0]
+    with pytest.raises(TableError, match="order cannot be known: 'very-good'"):
+        read_target("t", ["very-good", "very good", "bad", ""], None)
+
+
+@given(
+    st.lists(
+        st.text(st.sampled_from("AaBb12+-. _"), min_size=1, max_size=4), min_size=2, max_size=12
+    ),
+    st.booleans(),
+)
+def test_a_given_rating_never_changes(cells, named):
+    order = sorted({c.strip() for c in cells} - {""}) if named else None
+    try:
+        target = read_target("t", [*cells, "", None], order)
+    except TableError:  # the order is asked for, or there is one rating only
+        return
+    labels = target.labels(np.maximum(target.rank, 0))
+    rated = np.flatnonzero(target.rank >= 0)
+    assert [labels[i] for i in rated] == [cells[i] for i in rated]
+    for i in rated:
+        for j in rated:
+            if target.rank[i] == target.rank[j] and number(cells[i]) is None:
+                assert cells[i].strip().lower() == cells[j].strip().lower()
+
+
+def test_none_is_a_rating_where_the_scale_says_so():
+    cells = ["none"] * 6 + ["mild", "moderate", "severe", "", ""]
+    target = read_target("t", cells, None)
+    assert target.classes == ["none", "mild", "moderate", "severe"]
+    assert any("'none' (6 cells of t) is taken as a rating" in note for note in target.notes)
+    assert read_target("t", cells, None, missing=["none"]).classes == ["mild", "moderate", "severe"]
+
+
+def test_words_that_may_be_ratings_are_asked_about():
+    eucalyptus = ["none"] * 6 + ["low", "average", "good", "best", ""]
+    with pytest.raises(TableError, match=r"'low' \(1\).* and 'none' \(6\), which may mean"):
+        read_target("t", eucalyptus, None)
+    order = ["none", "low", "average", "good", "best"]
+    assert read_target("t", eucalyptus, order).classes == order
+    with pytest.raises(TableError, match="are the 6 cells of t that say 'none' ratings"):
+        read_target("t", ["none"] * 6 + ["poor", "fair", "good", ""], None)
+    # Without another unrated row it is the word that marks the rows to rate; that is said.
+    target = read_target("t", ["none"] * 6 + ["poor", "fair", "good"], None)
+    assert (target.rank[:6] == -1).all()
+    assert "if it is a rating, name it in `order`" in target.notes[0]
+
+
+def test_a_cell_is_found_among_known_classes():
+    classes = ["none", "mild", "4"]
+    cells = ["none", "None ", "4.0", 4, "", None, float("nan"), "n/a"]
+    assert [rank_of(c, classes) for c in cells] == [0, 0, 2, 2, None, None, None, None]
+    assert rank_of("a", ["A", "a"]) == 1
+    assert rank_of("Aa", ["aa", "aA"]) is None

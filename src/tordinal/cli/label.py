@@ -96,16 +96,17 @@ def run_label(
         table = table.without(earlier) if earlier else table
         if earlier:
             notes.append(f"earlier answers are replaced: {', '.join(earlier)}")
+        marks = names_in(job.missing) or []
+        order = names_in(job.order) or table.order(job.target)
         if job.filled is not None:
-            notes.append(fill_in(table, job.target, read_table(job.filled, job.encoding)))
+            form = read_table(job.filled, job.encoding)
+            notes += fill_in(table, job.target, form, order, marks)
         totals = total_rows(table)
         kept = [i for i in range(len(table)) if i not in totals]
         part = table.part(kept) if totals else table
         if totals:
             numbers = ", ".join(str(table.number(i)) for i in totals)
             notes.append(f"row {numbers} looks like a total, and is left out")
-        marks = names_in(job.missing) or []
-        order = names_in(job.order) or table.order(job.target)
         target = read_target(job.target, part[job.target], order, marks)
         encoder = TableEncoder(
             job.text, listed(job.columns, table.names), listed(job.drop, table.names) or (),

@@ -82,9 +82,10 @@ def run_label_many(
         cells: Counter[Any] = sum((s.cells for s in surveys), Counter())
         order = order or next((s.order for s in surveys if s.order), None)
         ratings = read_ratings(job.target, cells, order, marks)
+        files.source = replace(source, order=tuple(map(str, ratings.classes)))
         table = files.sample(*_quotas(surveys, ratings), settings.seed)
         rank = ranks_of(table[job.target], ratings)
-        target = Target(job.target, ratings.classes, rank, [])
+        target = Target(job.target, ratings.classes, rank, [], table[job.target])
         encoder = TableEncoder(
             job.text, listed(job.columns, table.names), listed(job.drop, table.names) or (),
             marks, table.decimal, "wordllama" if job.meaning else None,

@@ -5,7 +5,7 @@ from typing import Any
 
 from tordinal.tables.rating import TableModel
 from tordinal.tables.table import Table
-from tordinal.tables.values import is_missing, number
+from tordinal.tables.target import rank_of
 
 __all__ = ["Compared", "compare"]
 
@@ -67,17 +67,12 @@ def compare(model: TableModel, table: Table, labels: list[Any]) -> Compared:
     compared : Compared
         Counts.
     """
-    cells = [c.strip() if isinstance(c, str) else c for c in table[model.target]]
-    ranks = {_spelled(c): k for k, c in enumerate(model.classes)}
-    rated = [i for i, c in enumerate(cells) if not is_missing(c) and _spelled(c) in ranks]
+    ranks = [rank_of(c, model.classes) for c in table[model.target]]
+    rated = [i for i, rank in enumerate(ranks) if rank is not None]
     if not rated:
         return Compared()
     learned = model.known(table.features(model.target))
     new = [i for i in rated if not learned[i]]
-    steps = [abs(ranks[_spelled(cells[i])] - ranks[_spelled(labels[i])]) for i in new]
+    place = {c: k for k, c in enumerate(model.classes)}
+    steps = [abs(ranks[i] - place[labels[i]]) for i in new]  # type: ignore[operator]
     return Compared(len(rated), len(new), sum(s > 0 for s in steps), sum(steps))
-
-
-def _spelled(value: Any) -> Any:
-    """A rating as a number where it is one, so that 4, "4" and "4.0" are the same."""
-    return value if (parsed := number(value)) is None else parsed

@@ -1,13 +1,16 @@
 """Rows to be rated next, as a form to fill in; and ratings from a form that was filled in."""
 
+from collections.abc import Sequence
 from typing import Any
 
 from tordinal.tables.table import Table, cell_text
-from tordinal.tables.values import TableError, is_missing
+from tordinal.tables.target import is_rated, spelled
+from tordinal.tables.values import TableError
 
 __all__ = ["fill_in", "to_fill_in"]
 
 ROW = "row"
+SHOWN = 5  # doubtful answers that are listed
 
 
 def to_fill_in(table: Table, target: str, rows: list[int]) -> Table:
@@ -43,7 +46,13 @@ def to_fill_in(table: Table, target: str, rows: list[int]) -> Table:
     )  # fmt: skip
 
 
-def fill_in(table: Table, target: str, form: Table) -> str:
+def fill_in(
+    table: Table,
+    target: str,
+    form: Table,
+    order: Sequence[str] | None = None,
+    missing: Sequence[str] = (),
+) -> list[str]:
     """Put the ratings of a form into a table, in place; rows are found by their numbers.
 
     Parameters
@@ -54,11 +63,15 @@ def fill_in(table: Table, target: str, form: Table) -> str:
         The column of the ratings.
     form : Table
         A form that `to_fill_in` made, filled in.
+    order : sequence of str or None
+        Ratings from the lowest to the highest, where they are named.
+    missing : sequence of str
+        Marks of rows that are not rated, besides the usual ones.
 
     Returns
     -------
-    note : str
-        What was done.
+    notes : list of str
+        What was done, and which answers may not be ratings.
 
     Raises
     ------
@@ -74,7 +87,7 @@ def fill_in(table: Table, target: str, form: Table) -> str:
     shared = [n for n in form.names if n in table.names and n != target]
     found: list[tuple[int, Any]] = []
     for j, rating in enumerate(form[target]):
-        if is_missing(rating):
+        if spelled(rating) in (None, ""):
             continue
         label = form[ROW][j]
         try:
@@ -88,14 +101,24 @@ def fill_in(table: Table, target: str, form: Table) -> str:
                 "Keep the order of the rows, or put the ratings into the table"
             )
         old = table[target][i]
-        if not is_missing(old) and _spelled(old) != _spelled(rating):
+        if is_rated(spelled(old), order, missing) and _spelled(old) != _spelled(rating):
             raise TableError(
                 f"`filled`: row {label} is rated {rating} there and {old} in the table; empty one"
             )
         found.append((i, rating))
     for i, rating in found:
         table[target][i] = rating
-    return f"{len(found)} ratings were filled in from the form"
+    # A word such as none is put into the table, too: only the whole column tells what it means.
+    words = [(i, r) for i, r in found if not is_rated(spelled(r), order, missing)]
+    listed = ", ".join(f"row {table.number(i)}: {r!r}" for i, r in words[:SHOWN])
+    notes = [f"{len(found) - len(words)} ratings were filled in from the form"]
+    if words:
+        more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
+        notes.append(
+            f"some answers of the form usually mean 'not rated' ({listed}{more}); what is a rating "
+            "can be named in `order`"
+        )
+    return notes
 
 
 def _spelled(value: Any) -> str:

@@ -28,7 +28,14 @@ from tordinal.tables.files import format_of, read_table
 from tordinal.tables.parquet import write_parquet
 from tordinal.tables.rating import TableModel, Totals, fingerprints
 from tordinal.tables.table import Table
-from tordinal.tables.target import Ratings, count_cells, is_rated, ranks_of, spelled
+from tordinal.tables.target import (
+    Ratings,
+    count_cells,
+    is_rated,
+    original_labels,
+    ranks_of,
+    spelled,
+)
 from tordinal.tables.values import TableError
 
 __all__ = ["Files", "Rated", "Source", "Survey", "find_files"]
@@ -208,7 +215,8 @@ def rate_file(
         rank = np.where(given, known, rank)
         p = np.where(given[:, None], np.eye(K)[rank], p)
     confidence = p[np.arange(len(rank)), rank]
-    labels = [model.classes[k] for k in rank]
+    cells = table[source.target] if given.any() else None
+    labels = original_labels(cells, given, model.classes, rank)
     answers = Answers.made(labels, confidence, given, p, model.classes, abstain)
     added = answers.columns(source.target, probabilities, list(range(len(table))), len(table))
     numbers = {name: [0.5] for name in added if not name.endswith(("_predicted", "_source"))}

@@ -222,8 +222,8 @@ class Rating:
 
     @property
     def labels(self) -> list[Any]:
-        """The rating of each row in its own spelling."""
-        return [self.target.classes[k] for k in self.rank]
+        """The rating of each row; given ratings are spelled as they were given."""
+        return self.target.labels(self.rank)
 
     @property
     def given(self) -> NDArray[np.bool_]:

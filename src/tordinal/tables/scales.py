@@ -1,7 +1,8 @@
 """Scales that people use without saying their order: agreement, quality, frequency, letters, stars.
 
 A level is a set of words that stand for the same; a scale is its levels from the lowest to the
-highest. Words are compared in lower case, with single spaces for spaces, dashes and underscores.
+highest. Words are looked up in lower case, with single spaces for spaces, dashes and underscores.
+That is for finding the order only: no two ratings are ever merged because they are on one level.
 """
 
 import re
@@ -32,7 +33,8 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("never", "rarely|seldom|hardly ever", "sometimes|occasionally", "often|frequently",
      "usually|mostly|very often", "always"),
     (
-        "none|no|nil|zero", "very low|minimal|negligible", "low|minor|little", "medium low",
+        "none|no|nil|zero|absent", "very low|minimal|negligible", "low|minor|little|mild|slight",
+        "medium low",
         "medium|moderate|mid|middle|average|normal", "medium high", "high|major",
         "very high|severe|extreme", "critical|highest",
     ),
@@ -62,7 +64,7 @@ STARS = re.compile(r"[*★⭐☆\s]+")
 
 
 def plain(label: str) -> str:
-    """A label as it is compared: lower case, single spaces.
+    """A label as it is looked up on a scale: lower case, single spaces.
 
     Examples
     --------

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from tordinal.reduction import UNLABELED
 from tordinal.tables.cells import is_mark
-from tordinal.tables.scales import known_order, plain
+from tordinal.tables.scales import known_order
 from tordinal.tables.values import TableError, is_missing, number
 
 __all__ = [
@@ -19,6 +19,8 @@ __all__ = [
     "Target",
     "count_cells",
     "is_rated",
+    "original_labels",
+    "rank_of",
     "ranks_of",
     "read_ratings",
     "read_target",
@@ -26,6 +28,9 @@ __all__ = [
 ]
 
 MANY = 30  # classes beyond which a target is a quantity
+CLASS_WORDS = {"none", "unknown", "x"}  # words for 'missing' that are also classes of some scales
+LOWEST = {"none"}  # those of them that are the lowest class of a known scale
+FREQUENT = 5  # cells from which such a word occurs as often as a class does
 FAR = 3.0  # gaps between ratings from which a single one beyond looks like a typing error
 LEADING_NUMBER = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)(?![\w.,])")
 
@@ -44,12 +49,30 @@ class Target:
         Position of each row's rating in `classes`; -1 where there is none.
     notes : list of str
         What should be said about how the column was read.
+    cells : list or None
+        The column as it was read; None where it is not known.
     """
 
     name: str
     classes: list[Any]
     rank: NDArray[np.int64]
     notes: list[str]
+    cells: list[Any] | None = None
+
+    def labels(self, rank: NDArray[np.int64]) -> list[Any]:
+        """The ratings of all rows: a given one cell by cell as it was read, others by their rank.
+
+        Parameters
+        ----------
+        rank : ndarray of shape (n_rows,)
+            Rank of every row, given or predicted.
+
+        Returns
+        -------
+        labels : list
+            One rating per row.
+        """
+        return original_labels(self.cells, self.rank != UNLABELED, self.classes, rank)
 
 
 @dataclass
@@ -105,7 +128,31 @@ def read_target(
     (['1', '5'], [1, -1, 0, 1])
     """
     ratings = read_ratings(name, count_cells(name, cells), order, missing)
-    return Target(name, ratings.classes, ranks_of(cells, ratings), ratings.notes)
+    return Target(name, ratings.classes, ranks_of(cells, ratings), ratings.notes, cells)
+
+
+def original_labels(
+    cells: list[Any] | None, given: NDArray[np.bool_], classes: list[Any], rank: NDArray[np.int64]
+) -> list[Any]:
+    """The rating of each row: the cell itself where it was given, or else the class of its rank.
+
+    A given rating is never respelled, even if it counts as another spelling of its class. The cell
+    of another type than the class (4.0 among integers) is replaced by the class, because a column
+    of a typed format holds one type.
+
+    Examples
+    --------
+    >>> cells, given = ["Good", "", "good"], np.array([True, False, True])
+    >>> original_labels(cells, given, ["bad", "good"], np.array([1, 0, 1]))
+    ['Good', 'bad', 'good']
+    """
+    labels = [classes[k] for k in rank]
+    if cells is None:
+        return labels
+    for i in np.flatnonzero(given):
+        if type(cells[i]) is type(labels[i]):
+            labels[i] = cells[i]
+    return labels
 
 
 def spelled(cell: Any) -> Any:
@@ -147,10 +194,35 @@ def ranks_of(cells: list[Any], ratings: Ratings) -> NDArray[np.int64]:
 
 
 def is_rated(cell: Any, order: Sequence[str] | None, missing: Sequence[str]) -> bool:
-    """Whether a cell, as `spelled` makes it, is a rating."""
-    if isinstance(cell, str) and cell in (order or ()):
+    """Whether a cell, as `spelled` makes it, is a rating: what the order names always is one."""
+    if isinstance(cell, str) and order and cell.lower() in {name.lower() for name in order}:
         return True
     return not (is_missing(cell) or is_mark(cell, missing))
+
+
+def rank_of(cell: Any, classes: Sequence[Any]) -> int | None:
+    """The rank of a cell among known classes, or None if it is not one of them.
+
+    It is found by its spelling, by its value (4 and "4.0"), or by its spelling in another case.
+
+    Examples
+    --------
+    >>> [rank_of(c, ["none", "mild", "severe"]) for c in ("none", " Mild", "", None, "dire")]
+    [0, 1, None, None, None]
+    """
+    cell = spelled(cell)
+    if cell is None or cell == "":
+        return None
+    value = number(cell)
+    for same in (
+        lambda c: str(c) == str(cell),
+        lambda c: value is not None and number(c) == value,
+        lambda c: value is None and str(c).lower() == str(cell).lower(),
+    ):
+        ranks = [k for k, c in enumerate(classes) if same(c)]
+        if len(ranks) == 1:
+            return ranks[0]
+    return None
 
 
 def read_ratings(
@@ -176,10 +248,17 @@ def read_ratings(
     named = set(order or ())
     notes: list[str] = []
     given = Counter({c: n for c, n in cells.items() if is_rated(c, order, missing)})
-    words = [c for c in cells if isinstance(c, str) and c and c not in given]
-    notes += [
-        f"{cells[word]} cells of {name} say {word!r}: taken as not rated" for word in sorted(words)
-    ]
+    words = sorted(c for c in cells if isinstance(c, str) and c and c not in given)
+    doubtful = [] if order is not None else _may_be_ratings(given, cells, words, missing)
+    for word in doubtful:
+        if word.lower() in LOWEST and known_order([*map(str, given), word]) is not None:
+            given[word] = cells[word]
+            notes.append(
+                f"{word!r} ({cells[word]:,} cells of {name}) is taken as a rating; if it stands "
+                f"for 'not rated', say so with `missing` {word}"
+            )
+    doubtful = [word for word in doubtful if word not in given]
+    notes += [_taken_as_missing(name, w, cells[w]) for w in words if w not in (*given, *doubtful)]
     if not given:
         raise TableError(
             f"`target` {name}: every cell is empty. "
@@ -189,6 +268,12 @@ def read_ratings(
     counts: Counter[Any] = Counter()
     for cell, n in given.items():
         counts[alike.get(cell, cell)] += n
+    if doubtful and known_order([str(c) for c in counts]) is not None:
+        listed = " and ".join(f"{cells[w]:,} cells of {name} that say {w!r}" for w in doubtful)
+        raise TableError(
+            f"`target` {name}: are the {listed} ratings? If so, name all ratings from the lowest "
+            f"to the highest with `order`; if not, use `missing` {','.join(doubtful)}"
+        )
     if len(counts) > MANY and order is None:
         raise TableError(
             f"`target` {name} has {len(counts):,} distinct values. Did you mean a regression? "
@@ -196,7 +281,9 @@ def read_ratings(
             "tordinal.datasets.quantize makes ranks of a number"
         )
     groups, classes = (
-        _by_name(name, counts, order) if order is not None else _by_value(name, counts, notes)
+        _by_name(name, counts, order)
+        if order is not None
+        else _by_value(name, counts, notes, {word: cells[word] for word in doubtful})
     )
     rank = {cell: groups[alike.get(cell, cell)] for cell in given}
     present = sorted(set(rank.values()))
@@ -216,7 +303,9 @@ def read_ratings(
         )
     absent = [classes[k] for k in range(len(classes)) if k not in present]
     if absent:
-        notes.append(f"no row is rated {', '.join(map(str, absent))}: none will be predicted so")
+        notes.append(
+            f"no row is rated {', '.join(map(str, absent))}: so it will never be predicted"
+        )
         keep = {k: new for new, k in enumerate(present)}
         rank = {cell: keep[k] for cell, k in rank.items()}
         classes = [classes[k] for k in present]
@@ -227,18 +316,46 @@ def read_ratings(
     return Ratings(classes, rank, notes)
 
 
-def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dict[Any, str]:
-    """The common spelling of ratings that differ in case and spaces only.
+def _taken_as_missing(name: str, word: str, n: int) -> str:
+    """The note about a word that counts as no rating."""
+    note = f"{n:,} {'cell' if n == 1 else 'cells'} of {name} {'says' if n == 1 else 'say'} {word!r}"
+    hint = "; if it is a rating, name it in `order`" if word.lower() in CLASS_WORDS else ""
+    return f"{note}: taken as not rated{hint}"
 
-    It is that of `order`, or the most frequent one.
+
+def _may_be_ratings(
+    given: Counter[Any], cells: Counter[Any], words: list[str], missing: Sequence[str]
+) -> list[str]:
+    """Words that usually mean 'not rated' but may be ratings here, such as none < mild < severe.
+
+    Ratings must be words, too, the word must occur as often as a class does, and other cells must
+    be empty: where none is, it is the word that marks the rows to rate. A word that the user named
+    as a mark of missing values is no rating.
+    """
+    empty = cells.get("", 0) + cells.get(None, 0)
+    if not given or not empty or not _texts(given) or any(number(c) is not None for c in given):
+        return []
+    frequent = min(FREQUENT, *given.values())
+    return [
+        word
+        for word in words
+        if word.lower() in CLASS_WORDS and word not in missing and cells[word] >= frequent
+    ]
+
+
+def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dict[Any, str]:
+    """The class of ratings that differ in case only: that of `order`, or the most frequent one.
+
+    Nothing else is merged: a sign, a digit, a dash or a space inside may be what tells two ratings
+    apart. Surrounding spaces are gone already.
     """
     spellings: dict[str, list[str]] = {}
     for label in given:
         if isinstance(label, str):
-            spellings.setdefault(plain(label), []).append(label)
+            spellings.setdefault(label.lower(), []).append(label)
     alike: dict[Any, str] = {}
     for key, labels in spellings.items():
-        wanted = [n for n in named if plain(n) == key]
+        wanted = [n for n in named if n.lower() == key]
         if len(labels) == 1 and (not named or labels[0] in named or len(wanted) != 1):
             continue
         if any(label in named for label in labels) and len(wanted) > 1:
@@ -248,7 +365,10 @@ def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dic
         alike |= dict.fromkeys(others, best)
         if others:
             listed = " and ".join(map(repr, others))
-            notes.append(f"{listed} {'is' if len(others) == 1 else 'are'} taken as {best!r}")
+            notes.append(
+                f"{listed} {'is' if len(others) == 1 else 'are'} taken as {best!r}; to keep them "
+                "apart, name all of them in `order`"
+            )
     return alike
 
 
@@ -302,9 +422,12 @@ def _texts(counts: Counter[Any]) -> bool:
 
 
 def _by_value(
-    name: str, counts: Counter[Any], notes: list[str]
+    name: str, counts: Counter[Any], notes: list[str], doubtful: dict[str, int]
 ) -> tuple[dict[Any, int], list[Any]]:
-    """Ranks by the numbers that the ratings are or begin with."""
+    """Ranks by the numbers that the ratings are or begin with.
+
+    The error that asks for the order names `doubtful` words, too, which may be ratings.
+    """
     values = {c: number(c) for c in counts}
     if any(v is None for v in values.values()):
         leading = {c: LEADING_NUMBER.match(str(c)) for c in counts}
@@ -322,10 +445,12 @@ def _by_value(
                 notes.append(f"{low!r} is taken as lower than {high!r}; `order` tells otherwise")
                 return {low: 0, high: 1}, [low, high]
             ratings = ", ".join(f"{str(c)!r} ({n})" for c, n in counts.most_common())
+            others = " and ".join(f"{word!r} ({n})" for word, n in doubtful.items())
+            also = f", and {others}, which may mean 'not rated'" if others else ""
             raise TableError(
-                f"`target` {name} holds text whose order cannot be known: {ratings}. Which is the "
-                "lowest? Name all of them from the lowest to the highest with `order`, separated "
-                "by commas"
+                f"`target` {name} holds text whose order cannot be known: {ratings}{also}. "
+                "Which is the lowest? Name all ratings from the lowest to the highest with "
+                "`order`, separated by commas" + (f", {others} among them if so meant" * bool(also))
             )
         listed = " < ".join(str(c) for c in sorted(counts, key=lambda c: values[c] or 0.0))
         notes.append(f"ratings are ordered by the numbers they begin with: {listed}")
