@@ -1,5 +1,6 @@
 """How labels become ranks: their order, and the marks of unlabelled rows."""
 
+import warnings
 from collections.abc import Sequence
 from typing import Any
 
@@ -116,6 +117,15 @@ def encode_labels(
     if order is None:
         _refuse_continuous(labels)
     order_array = _distinct(labels) if order is None else _checked_order(order)
+    if order is None and len(order_array) > 2 and isinstance(order_array.tolist()[0], str):
+        warnings.warn(
+            "y: the labels are strings and no order was given, so they are ordered by the "
+            f"alphabet: {' < '.join(map(repr, order_array.tolist()[:6]))}"
+            f"{' < ...' if len(order_array) > 6 else ''}. Pass `classes` with the labels from the "
+            "lowest to the highest, or an ordered categorical.",
+            UserWarning,
+            stacklevel=4,
+        )
     lookup = {label: rank for rank, label in enumerate(order_array.tolist())}
     encoded = np.full(len(values), UNLABELED, dtype=np.int64)
     try:

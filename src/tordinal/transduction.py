@@ -21,6 +21,7 @@ NEGLIGIBLE = 1e-5  # share of the objective below which `swaps="all"` does not t
 ROUGH = 1e-3  # the same where candidates are only compared
 FINEST = 1e-4  # how far below `tol` a training is refined to make a swap's gain visible
 FEW_ROWS = 1024  # of which a last training that fails is tried again from nothing
+ROUNDING = 1e-18  # share of the objective that no sum in double precision shows
 MOST_LEVELS = 10_000
 
 
@@ -113,7 +114,7 @@ def c2_schedule(C1: float, start: float, factor: float, end: float | None) -> It
     C2 = start
     while (C1 if end is None else end) > C2:
         yield C2
-        C2 *= factor
+        C2 = max(C2 * factor, math.nextafter(C2, math.inf))  # the smallest numbers do not grow
     if end is not None:
         yield end
 
@@ -196,7 +197,8 @@ def transduce(
         return result
     result.y = result.initial = y.copy()
     result.y[unlabeled] = initial_labels(supervised.h[unlabeled], counts(supervised))  # line 4
-    coarse, cost, levels = False, weight, list(schedule)
+    levels = _measurable(schedule, supervised, weight[unlabeled], trainer.gain)
+    coarse, cost = False, weight
     for level, C2 in enumerate(levels, start=1):  # lines 5, 6 and 17
         if stop:
             break
@@ -226,6 +228,20 @@ def transduce(
     if coarse and not rough:
         _refine(result, trainer, cost)
     return result
+
+
+def _measurable(
+    schedule: Iterable[float], supervised: Fit, weight: Array, gain: Callable[[Array], Array]
+) -> list[float]:
+    """The values of C2 at which unlabelled rows can change anything, and the last one.
+
+    Below, all their losses together are lost in the rounding of the supervised objective: training
+    would not move, and no swap would lower the objective.
+    """
+    levels = list(schedule)
+    farthest = np.abs(supervised.h[:, None] - supervised.thresholds).max(keepdims=True).ravel()
+    most = float(weight.sum()) * len(supervised.thresholds) * (1.0 + float(gain(farthest)[0]))
+    return [C2 for C2 in levels[:-1] if C2 * most > ROUNDING * supervised.objective] + levels[-1:]
 
 
 def exchange_labels(

@@ -195,7 +195,7 @@ def test_bad_input_is_refused_and_nothing_is_written_or_replaced(tmp_path):
     (tmp_path / "out.csv").write_text("before")
     listing = sorted(os.listdir(tmp_path))
     for message, arguments in cases.items():
-        said = " ".join(run("label", *arguments, code=2).output.split())
+        said = " ".join(run("label", *arguments, "--force", code=2).output.split())
         assert message in said, (message, said)
         assert "Traceback" not in said
         assert (tmp_path / "out.csv").read_text() == "before"
@@ -211,11 +211,36 @@ def test_a_full_disk_is_said_and_leaves_the_old_result(reviews, tmp_path, monkey
 
     monkeypatch.setattr(os, "fsync", full)
     said = run(
-        "label", reviews, "--target", "stars", "-o", out, "--method", "redsvm", code=2
+        "label", reviews, "--target", "stars", "-o", out, "--method", "redsvm", "--force", code=2
     ).output
     assert "the disk is full" in " ".join(said.split())
     assert out.read_text() == "before"
     assert sorted(os.listdir(tmp_path)) == ["out.csv", "reviews.csv"]
+
+
+def test_an_existing_file_is_replaced_only_on_request(reviews, tmp_path):
+    out, report = tmp_path / "out.csv", tmp_path / "report.html"
+    out.write_text("mine")
+    command = ["label", reviews, "--target", "stars", "-o", out, "--method", "redsvm"]
+    said = " ".join(run(*command, code=2).output.split())
+    assert "out.csv exists already; name another file, or use --force" in said
+    assert out.read_text() == "mine"
+    run(*command, "--force", "--report", report)
+    first = out.read_bytes()
+    run(*command, "--report", report)  # its own outputs may be replaced
+    assert out.read_bytes() == first
+    report.write_text("<html>mine</html>")
+    assert "report.html exists already" in run(*command, "--report", report, code=2).output
+
+
+def test_the_report_counts_the_rows_that_were_rated(reviews, tmp_path):
+    out, report = tmp_path / "out.csv", tmp_path / "report.html"
+    command = ["label", reviews, "--target", "stars", "-o", out, "--method", "redsvm"]
+    run(*command, "--abstain", "0.6", "--report", report)
+    source = pd.read_csv(out)["stars_source"].value_counts()
+    page = report.read_text()
+    assert f"<h1>{source['predicted']:,} rows rated from" in page
+    assert f"{source['unsure']:,} rows have a confidence below 0.6 and stay unrated" in page
 
 
 def test_an_interrupt_ends_at_once_and_leaves_the_old_result(tmp_path):
@@ -224,7 +249,7 @@ def test_an_interrupt_ends_at_once_and_leaves_the_old_result(tmp_path):
     pd.DataFrame({"review": texts, "stars": labels}).to_csv(tmp_path / "in.csv", index=False)
     (tmp_path / "out.csv").write_text("before")
     process = subprocess.Popen(
-        [*COMMAND, "label", "in.csv", "--target", "stars", "-o", "out.csv", "--C", "1"],
+        [*COMMAND, "label", "in.csv", "--target", "stars", "-o", "out.csv", "--C", "1", "--force"],
         stderr=subprocess.PIPE,
         stdout=subprocess.DEVNULL,
         cwd=tmp_path,

@@ -146,7 +146,7 @@ def test_bad_input_is_refused_and_nothing_is_written(model, tmp_path):
         "is the same file as FILE": [copy, new, "-o", new],
         "cannot tell the format": [copy, new, "-o", tmp_path / "out.docx"],
     }.items():
-        said = " ".join(run("predict", *arguments, code=2).output.split())
+        said = " ".join(run("predict", *arguments, "--force", code=2).output.split())
         assert message in said, (message, said)
         assert out.read_text() == "before"
         assert copy.read_bytes() == model.read_bytes()

@@ -3,6 +3,7 @@
 import warnings
 
 import numpy as np
+import pandas as pd
 import pytest
 import scipy.sparse as sp
 from problems import hide, ordinal_problem
@@ -12,6 +13,7 @@ from tordinal import MTSVM, REDSVM, SVOR, TOR, TORCV
 from tordinal.datasets import make_reviews
 from tordinal.engines import gram
 from tordinal.losses import Hinge
+from tordinal.projection import Projection
 from tordinal.solvers import smo
 from tordinal.text import ReviewVectorizer
 
@@ -93,8 +95,45 @@ def test_a_schedule_without_end_is_refused(change):
 
 def test_the_smallest_start_there_is():
     X, y = ordinal_problem(30, 3)
-    model = TOR(C2_start=5e-324).fit(X, hide(y, 10))
-    assert model.history_[1]["C2"] == 5e-324
+    for factor in (1.4, 2.0):
+        model = TOR(C2_start=5e-324, C2_factor=factor).fit(X, hide(y, 10))
+        # Levels at which unlabelled rows are lost in rounding are skipped.
+        levels = sorted({record["C2"] for record in model.history_})
+        assert 1e-25 < levels[1] < 1e-12
+        assert len(levels) < 200
+        same = TOR(C2_start=levels[1], C2_factor=factor).fit(X, hide(y, 10))
+        assert model.objective_ == same.objective_
+        np.testing.assert_array_equal(model.transduction_, same.transduction_)
+
+
+@pytest.mark.parametrize("kernel", ["rbf", "poly", "linear", "perceptron"])
+def test_a_model_without_support_vectors_projects_to_zero(kernel):
+    X, y = ordinal_problem(12, 2)
+    model = REDSVM(kernel=kernel).fit(X, y)
+    model._projection = Projection.of(model._projection.kernel, X, np.zeros(len(X)))
+    np.testing.assert_array_equal(model.predict_projection(X), np.zeros(len(X)))
+    two = Projection.of(model._projection.kernel, X, np.zeros((len(X), 2)))
+    assert two(X).shape == (len(X), 2)
+
+
+def test_rows_to_score_need_labels():
+    X, y = ordinal_problem(40, 3)
+    hidden = hide(y, 20)
+    model = TOR().fit(X, hidden)
+    assert model.score(X, y) == pytest.approx(np.mean(model.predict(X) == y))
+    with pytest.raises(ValueError, match=r"20 of 40 rows to score.*TransductiveKFold"):
+        model.score(X, hidden)
+
+
+def test_strings_without_an_order_are_warned_about():
+    X, y = ordinal_problem(40, 3)
+    words = np.array(["low", "mid", "top"])[y]
+    with pytest.warns(UserWarning, match="alphabet: 'low' < 'mid' < 'top'. Pass `classes`"):
+        REDSVM().fit(X, words)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        REDSVM(classes=["low", "mid", "top"]).fit(X, words)
+        REDSVM().fit(X, pd.Categorical(words, ["low", "mid", "top"], ordered=True))
 
 
 @pytest.mark.parametrize("factor", [1e-8, 1e7, 1e8])

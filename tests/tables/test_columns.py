@@ -166,10 +166,20 @@ def test_a_column_of_numbers_with_many_question_marks_stays_one():
     encoder = TableEncoder().fit({"a": cells})
     assert encoder.plan_[0]["role"] == "number"
     other = [c.replace("?", "weiss nicht") for c in cells]
-    with pytest.raises(TableError, match="a: identifier"):
-        TableEncoder().fit({"a": other})
+    doubted = TableEncoder().fit({"a": other})
+    assert doubted.plan_[0]["role"] == "number"
+    assert "9 of 100 cells are no numbers, such as 'weiss nicht' (9)" in doubted.doubts_[0]
     named = TableEncoder(missing=["weiss nicht"]).fit({"a": other})
     assert named.plan_[0]["role"] == "number"
+
+
+def test_a_category_that_is_mostly_numbers_is_doubted():
+    cells = [f"{v:.1f}" for v in RNG.normal(size=70)] + ["krank"] * 30
+    encoder = TableEncoder().fit({"a": cells})
+    assert encoder.plan_[0]["role"] == "category"
+    assert "30 of 100 cells are no numbers, such as 'krank' (30)" in encoder.doubts_[0]
+    assert "`missing` krank" in encoder.doubts_[0]
+    assert TableEncoder().fit({"a": ["x", "y", "1"] * 9}).doubts_ == []
 
 
 def test_views_of_texts_hold_all_other_columns():

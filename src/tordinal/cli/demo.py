@@ -50,6 +50,7 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
         None,
         names["report.html"],
         names["model.skops"],
+        force=True,
     )
     run_label(job, Settings())
     hidden = grade[~kept]

@@ -11,7 +11,14 @@ from typing import Any
 from rich.console import Console
 from rich.text import Text
 
-from tordinal.cli.session import Teller, console_for, finishing, grid, in_options
+from tordinal.cli.session import (
+    Teller,
+    confirm_overwriting,
+    console_for,
+    finishing,
+    grid,
+    in_options,
+)
 from tordinal.kernels import KERNELS
 from tordinal.losses import LOSSES
 from tordinal.report.page import render_report
@@ -53,6 +60,7 @@ class Job:
     probabilities: bool = False
     abstain: float | None = None
     meaning: bool = False
+    force: bool = False
 
 
 def run_label(
@@ -87,7 +95,9 @@ def run_label(
     wanted["--next"] = None if job.next is None else job.next[1]
     destinations = {name: path for name, path in wanted.items() if path is not None}
     inputs = {"FILE": job.file} | ({} if job.filled is None else {"--filled": job.filled})
-    with Outputs(inputs, destinations) as outputs, Teller(quiet) as teller:
+    outputs = Outputs(inputs, destinations)
+    confirm_overwriting(destinations.values(), job.target, job.force)
+    with outputs, Teller(quiet) as teller:
         teller("reading the table", 0, 1)
         table = read_table(job.file, job.encoding, job.sheet)
         notes = list(table.notes)
@@ -132,8 +142,9 @@ def run_label(
         outputs.write(job.out, lambda file: write_table(table, cells, file, job.out, decimal))
         if job.report is not None:
             page = render_report(
-                rating, part, os.path.basename(job.file), os.path.basename(job.out)
-            )
+                rating, part, os.path.basename(job.file), os.path.basename(job.out),
+                None if job.abstain is None else (answers.unsure, job.abstain),
+            )  # fmt: skip
             outputs.write(job.report, lambda file: file.write(page.encode()))
         if job.model is not None:
             content = dump_model(rating.model)

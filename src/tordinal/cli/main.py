@@ -48,7 +48,8 @@ Scheduler = Annotated[
         help="Fit on the Dask cluster of this scheduler; local uses a cluster on this machine.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Say nothing but errors.")]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files without asking.")]
 Encoding = Annotated[
     str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
 ]
@@ -190,6 +191,7 @@ def label(
     ] = None,
     scheduler: Scheduler = None,
     encoding: Encoding = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Rate the rows of a table that have no rating yet.
@@ -239,7 +241,7 @@ def label(
         )
         job = Job(
             file, target, out, text or [], columns, drop or [], order, report, model, encoding,
-            missing, sheet, filled, next_rows, probabilities, abstain, meaning,
+            missing, sheet, filled, next_rows, probabilities, abstain, meaning, force,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many
@@ -285,6 +287,7 @@ def predict(
     sheet: Sheet = None,
     scheduler: Scheduler = None,
     encoding: Encoding = None,
+    force: Force = False,
     quiet: Quiet = False,
 ) -> None:
     """Rate new rows with a saved model.
@@ -306,7 +309,7 @@ def predict(
                 )
             run_predict(
                 model, file, out, encoding, sheet, probabilities=probabilities, abstain=abstain,
-                quiet=quiet,
+                force=force, quiet=quiet,
             )  # fmt: skip
             return
         if sheet is not None:

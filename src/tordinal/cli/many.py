@@ -12,7 +12,7 @@ import numpy as np
 
 from tordinal.cli.label import Job, check_job, listed, names_in, say_how_long, summarise
 from tordinal.cli.predict import summarise_predictions
-from tordinal.cli.session import Teller, console_for, finishing, in_options
+from tordinal.cli.session import Teller, confirm_overwriting, console_for, finishing, in_options
 from tordinal.estimators import TOR
 from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder, find_columns
@@ -67,10 +67,11 @@ def run_label_many(
     wanted = {"--report": job.report, "--model": job.model}
     marks, order = names_in(job.missing) or [], names_in(job.order)
     settings = replace(settings, single=True)
+    destinations = {k: v for k, v in wanted.items() if v is not None}
+    outputs = Outputs({path: path for path in paths}, destinations)
+    confirm_overwriting(destinations.values(), job.target, job.force)
     with (
-        Outputs(
-            {path: path for path in paths}, {k: v for k, v in wanted.items() if v is not None}
-        ) as outputs,
+        outputs,
         OutputFolder("--out", job.out) as folder,
         Teller(quiet) as teller,
     ):
@@ -122,7 +123,10 @@ def run_label_many(
         rating.model.learned = np.unique(done.learned)
         rating.model.card |= {"rows": n_rows, "ratings": int(done.totals.given.sum())}
         if job.report is not None:
-            page = render_report(rating, table, job.file, os.path.basename(job.out.rstrip("/")))
+            page = render_report(
+                rating, table, job.file, os.path.basename(job.out.rstrip("/")),
+                None if job.abstain is None else (done.unsure, job.abstain),
+            )  # fmt: skip
             outputs.write(job.report, lambda file: file.write(page.encode()))
         if job.model is not None:
             content = dump_model(rating.model)

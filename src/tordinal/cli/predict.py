@@ -8,7 +8,7 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from tordinal.cli.session import Teller, console_for, finishing, grid
+from tordinal.cli.session import Teller, confirm_overwriting, console_for, finishing, grid
 from tordinal.tables.answers import Answers, decimal_of
 from tordinal.tables.compared import Compared, compare
 from tordinal.tables.files import format_of, read_table, write_table
@@ -28,6 +28,7 @@ def run_predict(
     *,
     probabilities: bool = False,
     abstain: float | None = None,
+    force: bool = False,
     quiet: bool = False,
 ) -> None:
     """Rate every row of a table with a saved model.
@@ -42,6 +43,8 @@ def run_predict(
         Whether to add a column per rating.
     abstain : float or None
         Confidence below which rows stay unrated.
+    force : bool
+        Whether to replace an existing file without asking.
     quiet : bool
         Whether to say nothing but errors.
     """
@@ -49,12 +52,11 @@ def run_predict(
     console = console_for(out, quiet)
     if out != "-":
         format_of(out)
-    with (
-        Outputs({"FILE": file, "MODEL": model_path}, {"--out": out}) as outputs,
-        Teller(quiet) as teller,
-    ):
+    outputs = Outputs({"FILE": file, "MODEL": model_path}, {"--out": out})
+    model = load_model(model_path)
+    confirm_overwriting([out], model.target, force)
+    with outputs, Teller(quiet) as teller:
         teller("reading", 0, 1)
-        model = load_model(model_path)
         table = read_table(file, encoding, sheet)
         teller("predicting", 0, 1)
         features = table.features(model.target)

@@ -2,11 +2,12 @@
 
 import contextlib
 import math
+import os
 import re
 import signal
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from types import FrameType
 from typing import Any
 
@@ -24,9 +25,18 @@ from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
-from tordinal.tables.values import visible
+from tordinal.tables.outputs import is_own_output
+from tordinal.tables.values import TableError, visible
 
-__all__ = ["Teller", "console_for", "finishing", "grid", "in_options", "refusing"]
+__all__ = [
+    "Teller",
+    "confirm_overwriting",
+    "console_for",
+    "finishing",
+    "grid",
+    "in_options",
+    "refusing",
+]
 
 PARAMETER = re.compile(r"`(target|order|text|columns|drop|encoding|missing|sheet|filled|next)`")
 
@@ -82,6 +92,32 @@ def in_options(message: str) -> str:
     return PARAMETER.sub(r"--\1", message)
 
 
+def confirm_overwriting(paths: Iterable[str], target: str | None, force: bool) -> None:
+    """Ask before files are replaced that the command has not written itself.
+
+    Where nobody can be asked, that is an error; an output of an earlier run may always be replaced.
+
+    Parameters
+    ----------
+    paths : iterable of str
+        Where the command will write; ``-`` is standard output.
+    target : str or None
+        The column of the ratings.
+    force : bool
+        Whether to replace files without asking.
+    """
+    if force:
+        return
+    for path in paths:
+        if path == "-" or not os.path.exists(path) or is_own_output(path, target):
+            continue
+        what = f"{visible(path)} exists already"
+        if not (sys.stdin.isatty() and sys.stderr.isatty()):
+            raise TableError(f"{what}; name another file, or use --force to replace it")
+        if not typer.confirm(f"{what}. Replace it?", err=True):
+            raise TableError(f"{what}, and was not replaced; nothing was written")
+
+
 def _refuse(message: str) -> None:
     Console(stderr=True, soft_wrap=True).print(
         Text("Error: ", style="bold red") + Text(visible(in_options(message)), style="default")
@@ -94,13 +130,18 @@ def console_for(out: str, quiet: bool) -> Console:
     return Console(stderr=out == "-", quiet=quiet)
 
 
+def _duration(seconds: float) -> str:
+    """A time that is left, for people."""
+    return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
+
+
 def grid(*columns: str, title: str | None = None) -> Grid:
     """A plain table for the terminal."""
     return Grid(*columns, title=title, title_justify="left", title_style="bold")
 
 
 ESTIMATED_OVER = 3600.0  # seconds of progress from which the time that is left is estimated
-SAID_EVERY = 20.0  # seconds between two lines where nothing can be redrawn
+SAID_EVERY = 5.0  # seconds between two lines where nothing can be redrawn
 
 
 class Teller:
@@ -149,11 +190,8 @@ class Teller:
         if _interrupted:
             raise KeyboardInterrupt
         if name != self._name:
-            self._name, self._said, self._began = (
-                name,
-                -math.inf if detail else math.inf,
-                time.monotonic(),
-            )
+            self._name, self._began = name, time.monotonic()
+            self._said = -math.inf if detail else self._began
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task = self._progress.add_task(name, total=total)
@@ -164,12 +202,9 @@ class Teller:
         if time.monotonic() >= self._said + SAID_EVERY:
             self._said = time.monotonic()
             left = (time.monotonic() - self._began) / done * (total - done) if done else math.inf
-            estimate = (
-                f", about {max(1, round(left / 60))} min left"
-                if math.isfinite(left) and done < total
-                else ""
-            )
-            self._say(f"{done:,}/{total:,} {name} {detail}{estimate}")
+            known = math.isfinite(left) and done < total
+            estimate = f", about {_duration(left)} left" if known else ""
+            self._say(f"{done:,}/{total:,} {' '.join([name, detail]).strip()}{estimate}")
 
     def _say(self, line: str) -> None:
         if not self._live:

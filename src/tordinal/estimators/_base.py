@@ -27,7 +27,7 @@ from tordinal.distances import Matrix
 from tordinal.estimators._calibrator import Calibrator, Evidence
 from tordinal.fitting import Model, Recipe, fit_model
 from tordinal.kernels import KERNELS
-from tordinal.labels import encode_labels, label_array, single_column
+from tordinal.labels import encode_labels, label_array, single_column, unlabeled_rows
 from tordinal.losses import LOSSES, check_loss
 from tordinal.progress import Progress
 from tordinal.projection import Projection
@@ -123,6 +123,34 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         return validate_data(
             self, X, accept_sparse=sparse, dtype=[np.float64, np.float32], reset=reset, **least
         )
+
+    def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
+        """Return the accuracy on labelled rows.
+
+        Parameters
+        ----------
+        X : {array-like, sparse matrix} of shape (n_samples, n_features)
+            Rows.
+        y : array-like of shape (n_samples,)
+            Their labels.
+        sample_weight : array-like of shape (n_samples,), default=None
+            Weights of the rows.
+
+        Returns
+        -------
+        accuracy : float
+            Share of the rows whose label is predicted.
+        """
+        if self._transductive and y is not None:
+            labels = label_array(single_column(y))
+            n = int((unlabeled_rows(labels) & ~np.isin(labels, self.classes_)).sum())
+            if n:
+                raise ValueError(
+                    f"y: {n} of {len(labels)} rows to score have no label (-1, None or NaN). Score "
+                    "labelled rows only; in a cross-validation or grid search, pass "
+                    "cv=tordinal.model_selection.TransductiveKFold()."
+                )
+        return super().score(X, y, sample_weight=sample_weight)
 
     def _recipe(self, coupling: Coupling | None = None) -> Recipe:
         """How to fit, from the parameters that this estimator has."""

@@ -82,8 +82,6 @@ class REDSVM(ThresholdClassifier):
     >>> import numpy as np
     >>> from tordinal import REDSVM
     >>> X, y = np.arange(6.0)[:, None], ["poor", "poor", "fair", "fair", "good", "good"]
-    >>> REDSVM(C=10).fit(X, y).classes_.tolist()
-    ['fair', 'good', 'poor']
     >>> model = REDSVM(C=10, classes=["poor", "fair", "good"]).fit(X, y)
     >>> model.predict([[0.2], [2.4], [9.0]]).tolist()
     ['poor', 'fair', 'good']

@@ -24,7 +24,13 @@ FOLDED = 160  # characters from which a cell is folded
 SHOWN_COLUMNS = 4  # columns of a row that are shown
 
 
-def render_report(rating: Rating, table: Table, source: str, result: str) -> str:
+def render_report(
+    rating: Rating,
+    table: Table,
+    source: str,
+    result: str,
+    abstained: tuple[int, float] | None = None,
+) -> str:
     """Write the report.
 
     Parameters
@@ -35,6 +41,8 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         The table that was rated.
     source, result : str
         Names of the input and the output.
+    abstained : (int, float) or None
+        How many rows stay unrated because their confidence is below a limit, and that limit.
 
     Returns
     -------
@@ -79,7 +87,8 @@ def render_report(rating: Rating, table: Table, source: str, result: str) -> str
         target=visible(rating.target.name),
         rows=totals.rows,
         n_given=int(totals.given.sum()),
-        n_found=int(totals.predicted.sum()),
+        n_found=int(totals.predicted.sum()) - (abstained[0] if abstained else 0),
+        abstained=abstained,
         classes=names,
         card=rating.model.card,
         errors=_errors(rating),

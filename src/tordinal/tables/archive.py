@@ -12,8 +12,9 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["checked_json", "pack", "unpack"]
+__all__ = ["LABEL", "checked_json", "pack", "unpack"]
 
+LABEL = "tordinal.json"  # the member of a model file that says what it is
 NAME = re.compile(r"[0-9]{1,6}\.(npy|npz)|[a-z]{1,20}\.json")
 KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST = 20_000  # members

@@ -13,7 +13,16 @@ from typing import Any
 
 from tordinal.tables.values import is_missing, number
 
-__all__ = ["MARKS", "Reading", "is_mark", "read_dates", "read_day", "read_number", "read_numbers"]
+__all__ = [
+    "MARKS",
+    "Reading",
+    "doubtful_category",
+    "is_mark",
+    "read_dates",
+    "read_day",
+    "read_number",
+    "read_numbers",
+]
 
 # Cells that people put where they have no number, date or rating, in lower case.
 MARKS = {
@@ -22,7 +31,9 @@ MARKS = {
     "n.a.", "k.a.", "n/v", "#n/a", "#n/v", "#nv", "#value!", "#wert!", "#div/0!", "#ref!", "#name?",
     "#null!", "#num!",
 }  # fmt: skip
-MOSTLY = 0.05  # share of the other cells that may be no numbers in a column of numbers
+SOME = 0.05  # share of the cells that may be unreadable in a column of numbers, without a doubt
+MOSTLY = 0.2  # the same with a doubt that is said aloud; with more of them it is a category
+HALF = 0.5  # share of unreadable cells below which reading a column as a category is doubtful
 
 CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|kr\.?|SEK|NOK|DKK|PLN|zł|Fr\.?)"
 AMOUNT = re.compile(
@@ -137,7 +148,46 @@ def read_numbers(
     if plain:
         reading.words.append(f"{plain[0]!r} is {read_number(plain[0], decimal):.10g}")
     reading.doubt = _doubt(texts, decimal)
+    if len(odd[decimal]) > SOME * len(others):
+        reading.doubt = f"{about_odd(odd[decimal], len(others))}, and are read as missing"
     return reading
+
+
+def about_odd(odd: Sequence[str], n: int) -> str:
+    """Say how many of n cells are no numbers, and name the most frequent one."""
+    word, times = Counter(odd).most_common(1)[0]
+    return f"{len(odd):,} of {n:,} cells are no numbers, such as {word!r} ({times:,})"
+
+
+def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
+    """What to say about a category most of whose cells are numbers; empty for any other.
+
+    Parameters
+    ----------
+    cells : sequence
+        The cells that are not empty.
+    more : sequence of str
+        Further marks of missing values.
+
+    Returns
+    -------
+    doubt : str
+        The doubt, with the remedy.
+
+    Examples
+    --------
+    >>> doubtful_category(["1.5", "2", "3", "ill", "2.5"])[:44]
+    "1 of 5 cells are no numbers, such as 'ill' ("
+    """
+    others = [c for c in cells if not is_mark(c, more)]
+    odd = [str(c) for c in others if read_number(c) is None and read_number(c, ",") is None]
+    if not 0 < len(odd) < HALF * len(others):
+        return ""
+    word = Counter(odd).most_common(1)[0][0]
+    return (
+        f"{about_odd(odd, len(others))}, so all of them are read as categories; to read numbers, "
+        f"correct those cells or name them in `missing` {word}"
+    )
 
 
 def _doubt(texts: list[str], decimal: str) -> str:

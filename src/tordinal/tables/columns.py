@@ -19,7 +19,15 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal.distances import Matrix
-from tordinal.tables.cells import Reading, is_mark, read_dates, read_day, read_number, read_numbers
+from tordinal.tables.cells import (
+    Reading,
+    doubtful_category,
+    is_mark,
+    read_dates,
+    read_day,
+    read_number,
+    read_numbers,
+)
 from tordinal.tables.values import TableError, is_missing
 from tordinal.text import TextVectorizer, TextViews
 from tordinal.text.vectorizers import spaced_words
@@ -405,6 +413,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             role = "category" if reading is None else "number"
             why = USED[role]
         if reading is None:
+            doubt = doubtful_category(present, self.missing) if role == "category" else ""
+            self.doubts_ += [f"column {name}: {doubt}"] if doubt else []
             return {"role": role, "why": why}
         if reading.doubt:
             self.doubts_.append(f"column {name}: {reading.doubt}")

@@ -17,7 +17,7 @@ from tordinal.calibration import Calibration
 from tordinal.estimators import REDSVM, TOR, TORCV, Calibrator
 from tordinal.kernels import KERNELS
 from tordinal.projection import Projection
-from tordinal.tables.archive import checked_json, pack, unpack
+from tordinal.tables.archive import LABEL, checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
@@ -27,7 +27,6 @@ from tordinal.text.vectorizers import LetterVectorizer
 __all__ = ["dump_model", "load_model"]
 
 LAYOUT = 2  # raised when older versions can no longer read the files of newer ones
-LABEL = "tordinal.json"
 SCHEMA = "schema.json"
 KIND = "tordinal model"
 MOST_LABEL = 10_000  # bytes of the label

@@ -8,15 +8,20 @@ import shutil
 import sys
 import tempfile
 import time
+import zipfile
 from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from tordinal.tables.archive import LABEL
+from tordinal.tables.files import read_table
 from tordinal.tables.values import TableError
 
-__all__ = ["OutputFolder", "Outputs"]
+__all__ = ["OutputFolder", "Outputs", "is_own_output"]
 
 LONGEST_NAME = 255  # bytes of a file name that file systems take
+START = 2**16  # bytes that are looked at first to tell what a file is
+REPORT_MARK = b'<meta name="generator" content="tordinal'
 
 
 class Outputs:
@@ -170,6 +175,38 @@ class OutputFolder:
                 shutil.rmtree(self.part)
                 return
             time.sleep(0.2)
+
+
+def is_own_output(path: str, target: str | None = None) -> bool:
+    """Whether a file was written by the same kind of command, so that it may be replaced.
+
+    Parameters
+    ----------
+    path : str
+        An existing file: a rated table, a form, a report or a model.
+    target : str or None
+        The column of the ratings; None for any.
+
+    Returns
+    -------
+    own : bool
+        Whether a rated table has the columns of answers about that target, or a report or a model
+        its mark.
+    """
+    answer = "_confidence" if target is None else f"{target}_confidence"
+    try:
+        with open(path, "rb") as file:
+            start = file.read(START)
+        if not start or REPORT_MARK in start or answer.encode() in start:
+            return True
+        if start[:2] == b"PK":
+            with zipfile.ZipFile(path) as archive:
+                if LABEL in archive.namelist():
+                    return True
+        names = read_table(path, empty=True).names
+    except (OSError, TableError, zipfile.BadZipFile):
+        return False
+    return any(name.endswith(answer) if target is None else name == answer for name in names)
 
 
 def _same_file(one: str, other: str) -> bool:
