@@ -199,9 +199,12 @@ def test_progress_is_told(client):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"C": 0}, "C=0 must be a positive number"),
-        ({"swaps": "some"}, "swaps='some'"),
-        ({"class_ratio": "estimated"}, "not to be had on a cluster"),
+        ({"C": 0}, "'C' parameter of TOR must be a float in the range"),
+        ({"swaps": "some"}, "'swaps' parameter of TOR"),
+        ({"C2_factor": 0.5}, "'C2_factor' parameter of TOR"),
+        ({"C2_factor": 1.0}, "'C2_factor' parameter of TOR"),
+        ({"C2_max": -1}, "'C2_max' parameter of TOR"),
+        ({"class_ratio": "estimated"}, "not supported by tordinal.dask"),
         ({"class_ratio": [1, 2]}, "class_ratio"),
         ({"loss": "cubic"}, "cubic"),
     ],
@@ -210,6 +213,17 @@ def test_bad_parameters_are_named(client, change, message):
     X, _, hidden = problem(60, 4, 20)
     with pytest.raises(ValueError, match=message):
         TOR(**change).fit(in_blocks(X, [60]), hidden)
+
+
+def test_rows_with_many_dense_features(client):
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(40, 14_000))
+    y = np.arange(40) % 2
+    X[:, :50] += y[:, None]
+    hidden = np.where(np.arange(40) < 20, y, -1)
+    model = TOR(loss="squared_hinge", swaps="all").fit(in_blocks(X, [20, 20]), hidden)
+    local = tordinal.TOR(loss="squared_hinge", swaps="all", kernel="linear").fit(X, hidden)
+    assert model.objective_ == pytest.approx(local.objective_, rel=1e-2)
 
 
 def test_bad_data_are_named(client):

@@ -62,7 +62,9 @@ class BlockedData:
         self.centre: Any = None
         if self.dense:
             self.centre = sum(s for _, s, _ in moments) / total
-            spread = sum(client.gather(client.map(pieces.squares, raw, centre=self.centre)))
+            # Not `map`, which makes a task of a large argument that has the argument's name.
+            squares = [client.submit(pieces.squares, b, self.centre, pure=False) for b in raw]
+            spread = sum(client.gather(squares))
             self.scale = power_of_four(spread / total)
         else:
             self.scale = power_of_four(sum(s for _, _, s in moments) / total)

@@ -1,4 +1,4 @@
-"""TOR and RED-SVM for rows on a Dask cluster, with the manners of the local estimators."""
+"""TOR and RED-SVM for rows on a Dask cluster, with the API of the local estimators."""
 
 import copy
 import uuid
@@ -6,7 +6,7 @@ import warnings
 from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -15,6 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
 import tordinal.estimators as local
+from tordinal._sklearn import fit_context
 from tordinal.calibration import identity_calibration
 from tordinal.class_ratios import check_class_ratio, ratio_of_counts
 from tordinal.couplings import Reduction
@@ -24,6 +25,11 @@ from tordinal.dask.parts import Parts
 from tordinal.dask.transduction import Fit, Search, Trainer
 from tordinal.engines.threads import one_thread_each
 from tordinal.estimators import Calibrator
+from tordinal.estimators._base import (
+    KERNEL_CONSTRAINTS,
+    LOSS_CONSTRAINT,
+    SCHEDULE_CONSTRAINTS,
+)
 from tordinal.kernels import Linear
 from tordinal.losses import Logistic, check_loss
 from tordinal.problem import Problem
@@ -40,6 +46,12 @@ class _Distributed(ClassifierMixin, BaseEstimator):
     """What TOR and RED-SVM on a cluster have in common."""
 
     _transductive = False
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **{name: KERNEL_CONSTRAINTS[name] for name in ("C", "classes", "tol", "max_iter")},
+        "loss": LOSS_CONSTRAINT,
+        "callback": KERNEL_CONSTRAINTS["callback"],
+        "client": "no_validation",
+    }
     C: float
     loss: Any
     classes: Any
@@ -278,6 +290,7 @@ class REDSVM(_Distributed):
         self.callback = callback
         self.client = client
 
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "REDSVM":
         """Fit the model.
 
@@ -295,7 +308,6 @@ class REDSVM(_Distributed):
         self : REDSVM
             The fitted model.
         """
-        _check_positive(self, "C", "tol")
 
         def prepare(trainer: Trainer, given: Any, free: int, K: int) -> Any:
             return Search(trainer, K, self.C, "single"), [], None
@@ -346,6 +358,11 @@ class TOR(_Distributed):
     """
 
     _transductive = True
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **_Distributed._parameter_constraints,
+        **SCHEDULE_CONSTRAINTS,
+        "class_ratio": local.TOR._parameter_constraints["class_ratio"],
+    }
 
     def __init__(
         self,
@@ -376,6 +393,7 @@ class TOR(_Distributed):
         self.callback = callback
         self.client = client
 
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TOR":
         """Fit the model and label all rows.
 
@@ -393,13 +411,6 @@ class TOR(_Distributed):
         self : TOR
             The fitted model.
         """
-        _check_positive(self, "C", "tol", "C2_start")
-        if self.swaps not in ("single", "all", "optimal") and not (
-            isinstance(self.swaps, (int, np.integer)) and self.swaps > 0
-        ):
-            raise ValueError(
-                f"swaps={self.swaps!r} must be 'single', 'all', 'optimal' or a number of pairs"
-            )
         self._fit(X, y, sample_weight, self._prepare)
         return self
 
@@ -407,7 +418,7 @@ class TOR(_Distributed):
         ratio = check_class_ratio(self.class_ratio, K)
         if isinstance(ratio, str) and ratio not in ("labeled", "predicted", "blended", "uniform"):
             raise ValueError(
-                f"class_ratio={ratio!r} is not to be had on a cluster: choose 'labeled', "
+                f"class_ratio={ratio!r} is not supported by tordinal.dask: choose 'labeled', "
                 "'predicted', 'blended' or 'uniform', or give the proportions"
             )
         levels = 1 + n_levels(self.C, self.C2_start, self.C2_factor, self.C2_max)
@@ -459,13 +470,6 @@ def _project(X: Any, coef: Array) -> Array:
 
 def _labels(h: Array, thresholds: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[ranks(np.asarray(h), thresholds)]
-
-
-def _check_positive(estimator: Any, *names: str) -> None:
-    for name in names:
-        value = getattr(estimator, name)
-        if not (isinstance(value, (int, float, np.number)) and np.isfinite(value) and value > 0):
-            raise ValueError(f"{name}={value!r} must be a positive number")
 
 
 def _say(message: str) -> None:
