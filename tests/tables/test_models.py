@@ -110,7 +110,7 @@ def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
         ],
         "newer; upgrade": [repacked(packed, lambda m: relabel(m, layout=99, tordinal="9.9"))],
         "changed or damaged": [repacked(packed, tamper)],
-        "is refused": [repacked(packed, forge)],
+        "is not a sound model and was rejected": [repacked(packed, forge)],
     }
     for message, contents in cases.items():
         for content in contents:

@@ -2,6 +2,7 @@ import io
 
 import pyarrow as pa
 import pyarrow.parquet as pq
+import pytest
 
 from tordinal.tables.parquet import read_parquet, write_parquet
 from tordinal.tables.table import Table
@@ -22,3 +23,25 @@ def test_columns_of_one_name_are_told_apart():
     again = io.BytesIO()
     write_parquet(table, {}, again)
     assert pq.read_table(again).to_pydict() == {"a": [1], "a (2)": [2]}
+
+
+@pytest.mark.parametrize(
+    "array",
+    [
+        pa.array([10_000_000], pa.date32()),
+        pa.array([2**62], pa.date64()),
+        pa.array([2**50], pa.timestamp("s")),
+        pa.array([2**62], pa.duration("s")),
+        pa.array([2**62], pa.timestamp("ms", tz="UTC")),
+    ],
+    ids=lambda array: str(array.type),
+)
+def test_times_beyond_what_python_knows_are_read_as_text(array):
+    stream = io.BytesIO()
+    pq.write_table(pa.table({"when": array, "n": [1]}), stream)
+    table = read_parquet("t.parquet", stream.getvalue())
+    assert isinstance(table["when"][0], str)
+    assert "column when holds" in table.notes[0]
+    out = io.BytesIO()
+    write_parquet(table, {"more": ["x"]}, out)
+    assert pq.read_table(out).column("when").equals(pq.read_table(stream).column("when"))

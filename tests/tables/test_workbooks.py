@@ -3,6 +3,7 @@ import io
 import zipfile
 
 import openpyxl
+import openpyxl.chart
 import pytest
 from openpyxl.styles import Font
 
@@ -100,3 +101,49 @@ def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(monkeypatch):
         archive.writestr("xl/workbook.xml", b"0" * 2000)
     with pytest.raises(TableError, match="unpacks to more"):
         read_workbook("t.xlsx", out.getvalue(), None)
+
+
+def test_new_columns_go_beside_merged_cells_and_old_ones_are_unmerged():
+    book = openpyxl.Workbook()
+    page = book.active
+    for row in (["stars", "note"], [5, "a"], [None, "b"]):
+        page.append(row)
+    page.merge_cells("B2:D3")
+    stream = io.BytesIO()
+    book.save(stream)
+    table = read_workbook("t.xlsx", stream.getvalue(), None)
+    out = io.BytesIO()
+    write_workbook(table, {"stars_predicted": [5, 4], "note": ["c", "d"]}, out)
+    rated = openpyxl.load_workbook(out).active
+    head = {cell.value: cell.column for cell in rated[1]}
+    assert head["stars_predicted"] == 5
+    assert [rated.cell(i, 5).value for i in (2, 3)] == [5, 4]
+    assert [rated.cell(i, 2).value for i in (2, 3)] == ["c", "d"]
+
+
+def test_times_with_a_zone_are_written_as_text():
+    zone = datetime.timezone(datetime.timedelta(hours=2))
+    when = datetime.datetime(2024, 5, 6, 7, 8, tzinfo=zone)
+    out = io.BytesIO()
+    write_workbook(Table(["when"], [[when, None]], "parquet"), {}, out)
+    assert openpyxl.load_workbook(out).active["A2"].value == "2024-05-06T07:08:00+02:00"
+
+
+def test_a_workbook_without_a_sheet_of_cells_is_rejected():
+    book = openpyxl.Workbook()
+    chart = openpyxl.chart.BarChart()
+    chart.add_data(openpyxl.chart.Reference(book.active, min_col=1, min_row=1, max_row=2))
+    book.create_chartsheet("Chart").add_chart(chart)
+    stream = io.BytesIO()
+    book.save(stream)
+    with pytest.raises(TableError, match="Chart is a chart; name a sheet"):
+        read_workbook("t.xlsx", stream.getvalue(), "Chart")
+    book.active = 1
+    book.remove(book.worksheets[0])
+    stream = io.BytesIO()
+    book.save(stream)
+    with pytest.raises(TableError, match="no sheet with cells"):
+        read_workbook("t.xlsx", stream.getvalue(), None)
+    table = Table(["a"], [[1]], "xlsx", workbook=stream.getvalue(), sheet="Sheet")
+    with pytest.raises(TableError, match="lists its sheets in two ways"):
+        write_workbook(table, {}, io.BytesIO())

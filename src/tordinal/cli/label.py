@@ -236,7 +236,8 @@ def summarise(console: Console, job: Job, rating: Rating, unsure: int, seconds: 
             if c["missing"]
             else ""
         )
-        columns.add_row(Text(visible(c["name"]) or "(no name)"), c["role"], c["why"], missing)
+        why = Text(visible(c["why"]))
+        columns.add_row(Text(visible(c["name"]) or "(no name)"), c["role"], why, missing)
     console.print(columns)
     totals = rating.totals
     counts = grid("rating", "given", "predicted")
@@ -245,7 +246,7 @@ def summarise(console: Console, job: Job, rating: Rating, unsure: int, seconds: 
     console.print(counts)
     for note in rating.notes:
         console.print(Text(f"Note: {visible(note)}."))
-    console.print(Text(rating.verdict))
+    console.print(Text(visible(rating.verdict)))
     if rating.curve is not None:
         console.print(Text(str(rating.curve)))
     found = int(totals.predicted.sum())

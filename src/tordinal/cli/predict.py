@@ -121,12 +121,12 @@ def run_inspect(path: str) -> None:
     facts.add_row("rates", Text(visible(model.target)))
     facts.add_row("ratings, low to high", Text(" < ".join(visible(str(c)) for c in model.classes)))
     facts.add_row("thresholds", ", ".join(f"{t:.4g}" for t in card["thresholds"]))
-    facts.add_row("method", card["method"])
+    facts.add_row("method", _shown(card["method"]))
     facts.add_row(
         "trained on",
         f"{card['rows']:,} rows, {card['ratings']:,} rated, {card['features']:,} features",
     )
-    facts.add_row("worth", card["worth"])
+    facts.add_row("worth", _shown(card["worth"]))
     for name, label in (
         ("this model", "error"),
         ("supervised", "without unrated rows"),
@@ -138,18 +138,23 @@ def run_inspect(path: str) -> None:
                 f"{label}, cross-validated",
                 f"{100 * wrong:.1f} % wrong, {off:.3f} steps off on average",
             )
-    facts.add_row("verdict", card["verdict"])
-    facts.add_row(
-        "versions", ", ".join(f"{name} {number}" for name, number in card["versions"].items())
-    )
+    facts.add_row("verdict", _shown(card["verdict"]))
+    versions = ", ".join(f"{name} {number}" for name, number in card["versions"].items())
+    facts.add_row("versions", _shown(versions))
     console.print(facts)
     seen = ["sees"] if any("view" in m for m in card["members"]) else []
     members = grid("kind", "kernel", "loss", "C", *seen)
     for m in card["members"]:
         view = [m.get("view", "")] if seen else []
-        members.add_row(m["kind"], m["kernel"], m["loss"], f"{m['C']:g}", *view)
+        cells = (m["kind"], m["kernel"], m["loss"], f"{m['C']:g}", *view)
+        members.add_row(*map(_shown, cells))
     console.print(members)
     columns = grid("column", "taken as", "how or why")
     for c in card["columns"]:
-        columns.add_row(Text(visible(c["name"]) or "(no name)"), c["role"], c["why"])
+        columns.add_row(_shown(c["name"] or "(no name)"), c["role"], _shown(c["why"]))
     console.print(columns)
+
+
+def _shown(value: object) -> Text:
+    """A text of a model file, without what a terminal would obey."""
+    return Text(visible(str(value)))

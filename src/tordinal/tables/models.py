@@ -19,6 +19,7 @@ from tordinal.kernels import KERNELS
 from tordinal.projection import Projection
 from tordinal.tables.archive import LABEL, checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
+from tordinal.tables.model_checks import check_model
 from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError
 from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews
@@ -145,11 +146,13 @@ def load_model(path: str) -> TableModel:
             model.estimator, (TORCV, TOR, REDSVM)
         ):
             raise TypeError("it does not hold what a model holds")
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            check_model(model)
         return model
-    except Exception as error:  # skops refuses unknown classes and damaged content in many ways
-        raise TableError(
-            f"{path} is refused: {str(error).splitlines()[0] if str(error) else error!r}"
-        ) from None
+    except Exception as error:  # damaged content fails in many ways, inside of libraries, too
+        what = str(error).splitlines()[0] if str(error) else type(error).__name__
+        raise TableError(f"{path} is not a sound model and was rejected: {what}") from None
 
 
 def _regular(members: dict[str, bytes]) -> dict[str, bytes]:

@@ -23,7 +23,24 @@ def read_parquet(path: str, data: bytes) -> Table:
     names = told_apart([str(n) for n in arrow.column_names], notes)
     if notes:
         arrow = arrow.rename_columns(names)
-    return Table(names, [c.to_pylist() for c in arrow.columns], "parquet", arrow=arrow, notes=notes)
+    columns = [_cells(n, c, notes) for n, c in zip(names, arrow.columns, strict=True)]
+    return Table(names, columns, "parquet", arrow=arrow, notes=notes)
+
+
+def _cells(name: str, column: Any, notes: list[str]) -> list[Any]:
+    """The cells of a column; dates and durations that Python has no values for are read as text."""
+    import pyarrow as pa
+
+    try:
+        return column.to_pylist()
+    except (OverflowError, ValueError, pa.ArrowException):
+        pass
+    notes.append(f"column {name} holds {column.type} beyond what Python knows; it is read as text")
+    try:
+        return column.cast(pa.string()).to_pylist()
+    except pa.ArrowException:
+        whole = pa.int32() if column.type.bit_width == 32 else pa.int64()
+        return column.cast(whole).cast(pa.string()).to_pylist()
 
 
 def write_parquet(

@@ -48,6 +48,10 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
         raise TableError(
             f"`sheet` {sheet}: there is none of that name; there are: {', '.join(book.sheetnames)}"
         )
+    titles = [page.title for page in book.worksheets]
+    if not titles or (sheet is not None and sheet not in titles):
+        what = f"`sheet` {sheet} is a chart" if titles else f"{path} has no sheet with cells"
+        raise TableError(f"{what}; name a sheet that holds a table")
     page = book[sheet] if sheet is not None else book.worksheets[0]
     rows = [list(row) for row in page.iter_rows(values_only=True)]
     filled = [[i for i, cell in enumerate(row) if not _is_empty(cell)] for row in rows]
@@ -94,6 +98,11 @@ def write_workbook(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
         )
     if table.workbook:
         book = openpyxl.load_workbook(io.BytesIO(table.workbook))
+        if table.sheet not in book.sheetnames:
+            raise TableError(
+                f"the workbook lists its sheets in two ways, and {table.sheet} is in one only; "
+                "save it anew in a spreadsheet, or write CSV"
+            )
         page, header = book[table.sheet], table.above
     else:
         book = openpyxl.Workbook()
@@ -102,11 +111,16 @@ def write_workbook(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
             _fill(page, place, header, name, cells)
     heads = {str(cell.value): cell.column for cell in page[header] if cell.value is not None}
     last = max(heads.values(), default=0)
+    merged = [cells for cells in page.merged_cells.ranges if cells.max_row >= header]
+    free = max([last, *(cells.max_col for cells in merged)])  # no cell of a new column is merged
     model = page.cell(header, last) if last else None
     for name, values in added.items():
         if name not in heads:
-            heads[name] = last = last + 1
+            heads[name] = free = free + 1
         place = heads[name]
+        for cells in [c for c in merged if c.min_col <= place <= c.max_col]:
+            page.unmerge_cells(str(cells))
+            merged.remove(cells)
         _fill(page, place, header, name, values)
         if model is not None and model.has_style:
             page.cell(header, place)._style = copy.copy(model._style)
@@ -121,6 +135,9 @@ def _fill(page: Any, place: int, header: int, name: str, values: list[Any]) -> N
         cell = page.cell(row, place)
         if isinstance(value, str):
             cell.value = ILLEGAL_CHARACTERS_RE.sub("\ufffd", value)[:LONGEST]
+            cell.data_type = "s"
+        elif getattr(value, "tzinfo", None) is not None:  # a sheet knows no time zones
+            cell.value = value.isoformat()
             cell.data_type = "s"
         elif value is None or isinstance(value, (bool, int, float)) or hasattr(value, "year"):
             whole = isinstance(value, int) and abs(value) > 2**53  # which Excel would round

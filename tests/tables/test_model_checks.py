@@ -1,0 +1,73 @@
+from pathlib import Path
+
+import numpy as np
+import pytest
+import scipy.sparse as sp
+from damaged_models import fuzz
+
+from tordinal.datasets import make_reviews
+from tordinal.tables.columns import TableEncoder
+from tordinal.tables.model_checks import check_model
+from tordinal.tables.models import dump_model
+from tordinal.tables.rating import Settings, rate
+from tordinal.tables.target import read_target
+
+TEXTS, STARS = make_reviews(120, random_state=0)
+TABLE = {
+    "review": TEXTS,
+    "n": [str(i % 7) for i in range(120)],
+    "shop": ["abcdefgh"[i % 8] for i in range(120)],
+}
+TARGET = read_target("stars", [str(s) if i < 40 else "" for i, s in enumerate(STARS)], None)
+
+
+def model(**options):
+    settings = Settings(choose_columns=False, **options)
+    return rate(TABLE, TARGET, TableEncoder(), settings, lambda *_: None).model
+
+
+@pytest.mark.parametrize("options", [{"C": 1.0}, {"method": "tor", "kernel": "rbf"}], ids=str)
+def test_damaged_models_are_rejected_or_work_and_never_crash(options, tmp_path: Path):
+    few = {name: cells[:20] for name, cells in TABLE.items()}
+    outcomes = fuzz(dump_model(model(**options)), tmp_path, 60, few, at_once=30)
+    assert set(outcomes) <= {"used", "rejected", "rejected on use"}, outcomes
+    assert outcomes["rejected"] >= 10
+    assert outcomes.total() == 60
+
+
+def test_a_sound_model_passes_and_each_kind_of_damage_does_not():
+    check_model(model(method="tor", kernel="rbf"))
+
+    def damaged(change, message, **options):
+        broken = model(method="tor", **options)
+        change(broken)
+        with pytest.raises(ValueError, match=message):
+            check_model(broken)
+
+    def outside(m):
+        m.estimator._projection.support_vectors.indices[0] = 10**6
+
+    def too_narrow(m):
+        vectors = m.estimator._projection.support_vectors
+        m.estimator._projection.support_vectors = sp.csr_matrix(vectors[:, :-1])
+
+    def not_a_number(m):
+        m.estimator._projection.coef[0] = np.nan
+
+    def words(m):
+        part = m.encoder._texts()[0][0].words_
+        part.vocabulary_ = {**part.vocabulary_, next(iter(part.vocabulary_)): 10**9}
+
+    def categories(m):
+        m.encoder.encoder_.named_transformers_["categories"]._n_features_outs = [10**9]
+
+    def card(m):
+        m.card["rows"] = None
+
+    damaged(outside, "", kernel="rbf")
+    damaged(too_narrow, "support vectors do not fit", kernel="rbf")
+    damaged(not_a_number, "not a number")
+    damaged(words, "words of a text")
+    damaged(categories, "categories of a column")
+    damaged(card, "'rows'")
+    damaged(lambda m: setattr(m, "classes", ["a"]), "ratings are damaged")
