@@ -86,7 +86,7 @@ def _check_part(part: Any) -> None:
             raise ValueError("the words of a text in it are not numbered as they should be")
         if part.use_idf and np.shape(part.idf_) != (len(places),):
             raise ValueError("the weights of words in it do not fit the words")
-    elif isinstance(part, LatentAxes) and getattr(part, "n_axes_", 0):
+    elif isinstance(part, LatentAxes) and getattr(part, "n_axes_", 0) > 0:
         shape = (part.n_axes_, len(part.vectorizer_.vocabulary_))
         if np.shape(part.svd_.components_) != shape:
             raise ValueError("the axes of a text in it do not fit its words")
