@@ -32,7 +32,7 @@ from tordinal.transduction import (
     transduce,
 )
 
-__all__ = ["Model", "Recipe", "SolverTrainer", "fit_model", "held_out"]
+__all__ = ["Budget", "Model", "Recipe", "SolverTrainer", "fit_model", "held_out"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -153,6 +153,32 @@ class SolverTrainer:
         return swap_gain(self.solver.loss, d)
 
 
+@dataclass
+class Budget:
+    """Solver iterations that a run of Algorithm 1 may take: it stops at the level that exceeds it.
+
+    Attributes
+    ----------
+    limit : float
+        How many.
+    spent : float
+        How many were taken.
+    """
+
+    limit: float
+    spent: float = 0.0
+
+    def __call__(self, record: dict[str, float], fit: Any) -> bool:
+        """Count a training; whether to stop after it."""
+        self.spent += record["n_iter"]
+        return self.exceeded
+
+    @property
+    def exceeded(self) -> bool:
+        """Whether more was taken than allowed."""
+        return self.spent > self.limit
+
+
 def run_algorithm_1(
     recipe: Recipe,
     solver: Solver,
@@ -269,6 +295,7 @@ def held_out(
     transductive: bool,
     refine: bool = False,
     share: float = 1.0,
+    budget: Budget | None = None,
 ) -> tuple[Index, Array, Ranks]:
     """What a model that has not seen the labels of fold k says of its rows.
 
@@ -292,6 +319,8 @@ def held_out(
         Whether to bring the model to rounding accuracy where that is quick.
     share : float
         Share of the memory for kernel values.
+    budget : Budget or None
+        Solver iterations that Algorithm 1 may take.
 
     Returns
     -------
@@ -306,7 +335,7 @@ def held_out(
     visible = np.where(fold == k, UNLABELED, rank)
     solver = solver_for(data, recipe.problem(n_classes), share)
     if transductive and (visible == UNLABELED).any():
-        result = run_algorithm_1(recipe, solver, visible, weight, n_classes)
+        result = run_algorithm_1(recipe, solver, visible, weight, n_classes, budget)
         fit = solver.refine(result.fit) if refine else result.fit
         return rows, fit.h[rows, None] - fit.thresholds, result.y[rows]
     cost = np.where(visible == UNLABELED, 0.0, recipe.C * weight)

@@ -14,7 +14,7 @@ from tordinal.datasets import make_reviews
 from tordinal.engines import gram
 from tordinal.losses import Hinge
 from tordinal.projection import Projection
-from tordinal.solvers import smo
+from tordinal.solvers import smo, square_root
 from tordinal.text import ReviewVectorizer
 
 
@@ -170,11 +170,30 @@ def test_kernel_values_beyond_single_precision(monkeypatch):
     assert model.objective_ <= 2 * 1100
     # The hinge loss takes long over it: fewer rows, which are treated as many.
     monkeypatch.setattr(gram, "SINGLE_PRECISION_ROWS", 100)
-    for name in ("SMALL", "REFINE_ROWS"):
-        monkeypatch.setattr(smo, name, 100)
+    monkeypatch.setattr(square_root, "SMALL", 100)
+    monkeypatch.setattr(smo, "REFINE_ROWS", 100)
     X, y = ordinal_problem(150, 3, n_features=2)
     model = ends(REDSVM(kernel="poly", gamma=1), X * 1e8, y)
     assert model.objective_ <= 2 * 150
+
+
+def test_one_feature_and_a_large_cost_end_soon():
+    """A kernel matrix of low rank, on which SMO would crawl for millions of steps."""
+    rng = np.random.default_rng(0)
+    X = np.sort(rng.normal(size=(1100, 1)), axis=0)
+    y = np.digitize(X[:, 0] + rng.normal(size=1100), [-0.7, 0.0, 0.7])
+    hidden = np.where(rng.permutation(1100) < 100, y, -1)
+    model = TOR(kernel="rbf", C=1e5, swaps="optimal", tol=1e-2).fit(X, hidden)
+    assert model.n_iter_ < 300_000
+    h, t = model.predict_projection(X), model.thresholds_
+    K, a = model._projection.kernel(X, X), np.zeros(1100)
+    a[model.support_] = model.dual_coef_
+    np.testing.assert_allclose(h, K @ a, atol=1e-6)
+    cost = np.where(hidden >= 0, 1e5, model.history_[-1]["C2"])
+    signs = np.where(model.transduction_[:, None] > np.arange(3), 1.0, -1.0)
+    losses = np.maximum(0.0, 1.0 - signs * (h[:, None] - t)).sum(axis=1)
+    objective = 0.5 * a @ h + 0.5 * np.sum((t - t.mean()) ** 2) + cost @ losses
+    assert model.objective_ == pytest.approx(objective, rel=1e-6)
 
 
 def test_a_box_with_its_kink_elsewhere():

@@ -3,6 +3,7 @@ import pytest
 import scipy.sparse as sp
 from problems import hide, ordinal_problem
 
+import tordinal.search.search as search_module
 from tordinal import REDSVM, TOR, TORCV
 from tordinal.fitting import Recipe
 from tordinal.progress import Progress
@@ -81,3 +82,18 @@ def test_with_few_labels_the_supervised_choice_keeps_a_part_of_the_say(search, m
 def test_the_best_settings_are_near_the_top(search):
     trials = search.supervised([Candidate(C, "linear", "hinge") for C in (1e-7, 0.1, 1.0)])
     assert Candidate(1e-7, "linear", "hinge") not in best_settings(trials)
+
+
+def test_a_candidate_that_takes_many_times_the_work_of_others_is_out(search, monkeypatch):
+    cheap = Candidate(1.0, "rbf", "hinge", True)
+    dear = Candidate(1e4, "rbf", "hinge", True)
+    search.supervised([cheap.setting, dear.setting])
+    monkeypatch.setattr(search_module, "LEAST_STEPS", 0)
+    monkeypatch.setattr(search_module, "TIMES_MEDIAN", 3.0)
+    trials = search.race([cheap, cheap, dear])
+    assert [trial.exhausted for trial in trials] == [False, False, True]
+    assert trials[2].dropped
+    assert len(trials[2].scores) == 2  # out after the first fold with a budget by others
+    monkeypatch.setattr(search_module, "FIRST_STEPS", 0)
+    monkeypatch.setattr(search_module, "FIRST_STEPS_A_ROW", 0)
+    assert all(trial.dropped for trial in search.race([cheap, dear]))

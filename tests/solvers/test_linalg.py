@@ -8,6 +8,7 @@ from tordinal.solvers.linalg import (
     add_squares,
     cholesky_solve,
     conjugate_gradients,
+    low_rank_root,
     square_root,
 )
 
@@ -95,3 +96,17 @@ def test_conjugate_gradients_end_at_the_solution_or_the_limit():
     assert iterations == 3
     x, iterations = conjugate_gradients(lambda p: -p, lambda r: r, b, 10, 0.1)
     assert not x.any()  # not positive: it stops where it is
+
+
+@given(st.integers(0, 10_000), st.integers(1, 6), st.integers(2, 30))
+def test_roots_of_low_rank_are_found_and_others_are_not(seed, rank, n):
+    rng = np.random.default_rng(seed)
+    B = rng.normal(size=(n, rank)) * 10.0 ** rng.integers(-6, 6)
+    A = B @ B.T
+    L, pivots = low_rank_root(A.diagonal(), lambda i: A[i], most=n)
+    np.testing.assert_allclose(L @ L.T, A, atol=1e-9 * A.diagonal().max())
+    assert L.shape[1] == len(pivots) <= min(rank, n)
+    triangle = L[pivots]
+    np.testing.assert_array_equal(triangle, np.tril(triangle))
+    if min(rank, n) > 1:
+        assert low_rank_root(A.diagonal(), lambda i: A[i], most=min(rank, n) - 1) is None

@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from tordinal.distances import Matrix
 from tordinal.engines.gram import Gram
 from tordinal.engines.rows import Rows
-from tordinal.fitting import Recipe, held_out
+from tordinal.fitting import Budget, Recipe, held_out
 from tordinal.kernels import Kernel
 from tordinal.losses import check_loss, is_smooth
 from tordinal.metrics import SCORERS
@@ -37,6 +37,10 @@ REPEATS = 2  # how often the cheap supervised cross-validation is repeated, with
 SETTINGS = 3  # supervised settings (loss, kernel and its best C) whose variants enter the race
 KEPT = (0.67, 0.4)  # share of the transductive candidates that go on after one fold, and after two
 SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is hopeless
+# Solver iterations of a transductive candidate in a fold of the race. One that takes many times
+# what the others take is out: it would cost as many times more to fit at the end.
+FIRST_STEPS, FIRST_STEPS_A_ROW = 500_000, 200  # in the first fold
+TIMES_MEDIAN, LEAST_STEPS = 20.0, 100_000  # in later ones, by the fold before
 RACE_TOL = 1e-2  # tolerance in the race
 RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this share of C; factor
 CLEARLY = 3.0  # standard errors of a difference from which a candidate is no member
@@ -138,20 +142,26 @@ class Search:
         left = [len(trials), *(math.ceil(share * len(trials)) for share in KEPT)]
         left += [left[-1]] * (self.n_splits - len(left))
         alive, done, total = trials, 0, sum(left[: self.n_splits])
+        budget: float = FIRST_STEPS + FIRST_STEPS_A_ROW * len(self.rows)
         for k in range(self.n_splits):
             if len(alive) > left[k]:
                 alive = sorted(alive, key=lambda t: -self.estimate(t))[: left[k]]
             results = self._parallel(
-                delayed(held_out)(
-                    self._quick(trial.candidate), data[trial.candidate.kind], rank, weight,
-                    self.n_classes, fold, k, transductive=True, share=self._share,
+                delayed(_within_budget)(
+                    Budget(budget), self._quick(trial.candidate), data[trial.candidate.kind], rank,
+                    weight, self.n_classes, fold, k, transductive=True, share=self._share,
                 )
                 for trial in alive
             )  # fmt: skip
-            for trial, (rows, distances, labels) in zip(alive, results, strict=True):
+            spent = []
+            for trial, (budget_left, rows, distances, labels) in zip(alive, results, strict=True):
                 self._note(trial, k, rows, distances, labels)
+                trial.exhausted |= budget_left.exceeded
+                spent.append(budget_left.spent)
                 done += 1
                 self.progress.part("transductive candidates", done, total)
+            alive = [trial for trial in alive if not trial.exhausted]
+            budget = max(LEAST_STEPS, TIMES_MEDIAN * float(np.median(spent or [0.0])))
         for trial in trials:
             trial.dropped = trial not in alive
         return trials
@@ -316,6 +326,13 @@ class Search:
 
     def _parallel(self, jobs: Any) -> Iterator[Any]:
         return in_order(jobs, self.owner.n_jobs)
+
+
+def _within_budget(
+    budget: Budget, *args: Any, **options: Any
+) -> tuple[Budget, Index, Array, Ranks]:
+    """`held_out`, and how much of the budget it took."""
+    return budget, *held_out(*args, budget=budget, **options)
 
 
 def _supervised_path(

@@ -31,6 +31,10 @@ class Trial:
         Predicted ranks of the rows of each fold.
     distances : dict of int to ndarray
         Their distances to thresholds, for the folds of the first repeat.
+    dropped : bool
+        Whether it is out of the race.
+    exhausted : bool
+        Whether that is because it took many times the work of others.
     """
 
     candidate: Candidate
@@ -38,6 +42,7 @@ class Trial:
     distances: dict[int, Array] = field(default_factory=dict)
     labels: dict[int, Ranks] = field(default_factory=dict)
     dropped: bool = False
+    exhausted: bool = False
 
     def mean(self, folds: Sequence[int] | None = None) -> float:
         """Mean score, -inf where the scorer failed."""

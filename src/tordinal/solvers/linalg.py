@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, dtrsm, dtrsv, ssyrk, strsm, strsv
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, spotrf, spotrs
 
-__all__ = ["Factor", "add_squares", "cholesky_solve", "conjugate_gradients", "square_root"]
+__all__ = [
+    "Factor", "add_squares", "cholesky_solve", "conjugate_gradients", "low_rank_root",
+    "square_root",
+]  # fmt: skip
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -18,6 +21,7 @@ JITTER = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}  # added to a
 MAX_TRIES = 12  # each with a jitter ten times as large
 RANK = 1e-13  # share of the largest diagonal element that is rounding
 NOTHING = 1e-12  # elements of a matrix that is zero but for rounding
+RANK_LEFT = 1e-5  # of what follows, for what a root of low rank may leave on the diagonal
 NOT_POSITIVE = 1e-6  # share of it by which a square root may miss its matrix
 
 
@@ -125,6 +129,54 @@ def square_root(A: Array) -> tuple[Array, Index] | None:
     rows[pivots - 1] = lower
     near = np.abs(rows @ rows.T - A).max() <= NOT_POSITIVE * top
     return (rows, pivots[:rank].astype(np.int64) - 1) if near else None
+
+
+def low_rank_root(
+    diagonal: Array, row: Callable[[int], Array], most: int
+) -> tuple[Array, Index] | None:
+    """Rows L with L L' = A for a positive semi-definite matrix of low rank, from some of its rows.
+
+    Cholesky's method with pivoting, as in `square_root`, but it asks for one row of A at a time and
+    needs memory for L alone.
+
+    Parameters
+    ----------
+    diagonal : ndarray of shape (n,)
+        The diagonal of A.
+    row : callable
+        Gives a row of A by its index, in double precision.
+    most : int
+        The rank up to which the root is wanted.
+
+    Returns
+    -------
+    root : (ndarray of shape (n, rank), ndarray of shape (rank,)) or None
+        L and its pivots; None if the rank is larger, or A has a negative eigenvalue.
+
+    Examples
+    --------
+    >>> B = np.array([[1.0, 2.0], [3.0, 4.0], [5.0, 6.0]])
+    >>> A = B @ B.T
+    >>> L, pivots = low_rank_root(A.diagonal(), lambda i: A[i], most=3)
+    >>> L.shape, bool(np.allclose(L @ L.T, A))
+    ((3, 2), True)
+    """
+    n, left = len(diagonal), np.array(diagonal, dtype=np.float64)
+    top = float(np.max(left, initial=0.0))
+    L, pivots = np.zeros((n, most)), np.empty(0, dtype=np.int64)
+    for j in range(most):
+        p = int(np.argmax(left))
+        if left[p] <= RANK * top:
+            break
+        column = row(p) - L[:, :j] @ L[p, :j]
+        column[pivots] = 0.0
+        L[:, j] = column / np.sqrt(left[p])
+        left -= L[:, j] ** 2
+        pivots = np.append(pivots, p)
+        left[pivots] = 0.0
+    if float(np.abs(left).max(initial=0.0)) > NOT_POSITIVE * RANK_LEFT * top or not len(pivots):
+        return None
+    return np.ascontiguousarray(L[:, : len(pivots)]), pivots
 
 
 def add_squares(A: Any, U: Any, weights: Array) -> None:

@@ -56,7 +56,7 @@ STEPS_A_ROUND = 50  # what a look at all rows costs
 LARGER_BOXES = 20_000_000  # rows times thresholds squared up to which variables follow their bounds
 HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
-SMALL = 1024  # rows of problems that Newton's method then takes over, after so many steps
+# Steps after which Newton's method takes over, if the kernel matrix has a square root.
 SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
 
 
@@ -80,6 +80,7 @@ class SMO(Solver):
         super().__init__(data, problem)
         self._work = WorkingSet(data, ALL if problem.coupling.any_pair else ALL_BY_PAIRS)
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
+        self._tried_root = False
         self._diagonal = data.diagonal.astype(np.float32)
         self._last: tuple[Array, State] | None = None  # u of the last solution, and where it ended
 
@@ -122,7 +123,8 @@ class SMO(Solver):
             rounds, work = rounds + 1, steps + STEPS_A_ROUND * rounds
             if stalled > 1 or work >= PATIENCE + PATIENCE_A_ROW * n:
                 break
-            if n <= SMALL and work >= SMALL_PATIENCE + SMALL_PATIENCE_A_ROW * n:
+            if not self._tried_root and work >= SMALL_PATIENCE + SMALL_PATIENCE_A_ROW * n:
+                self._tried_root = True
                 self._root = SquareRoot.of(self.data, self.problem)
                 if self._root is not None:
                     here = self._solution(task, at, view, steps, violation)

@@ -5,6 +5,7 @@ ever. Newton's method does not mind. A square root L of the centred kernel matri
 linear model of it, with as many features as the matrix has rank.
 """
 
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Self
 
@@ -15,7 +16,7 @@ from scipy.linalg.blas import dtrsv
 from tordinal.engines.gram import Gram
 from tordinal.engines.rows import Rows
 from tordinal.problem import Problem
-from tordinal.solvers.linalg import Factor, square_root
+from tordinal.solvers.linalg import Factor, low_rank_root, square_root
 from tordinal.solvers.newton import Newton
 from tordinal.solvers.solver import Solution, Task
 
@@ -27,6 +28,8 @@ Index = NDArray[np.int64]
 EPSILON = np.finfo(np.float64).eps
 ROUNDING = 1e-8  # of projections, in units of the margin
 
+SMALL = 1024  # rows up to which a root of any rank is quick to work with
+LOW_RANK = 128  # rank up to which it is so with any number of rows; benchmarks contract
 NEGLIGIBLE = 1e-10  # share of the largest eigenvalue below which a direction is not told from none
 
 
@@ -35,18 +38,24 @@ class SquareRoot:
 
     Parameters
     ----------
-    gram : Gram
-        Kernel values between the training rows.
     problem : Problem
         What is solved, scaled as the kernel is.
     L : ndarray of shape (n_rows, rank)
         A square root of the centred kernel matrix.
     pivots : ndarray of shape (rank,)
         Rows of it that make a lower triangle.
+    times : callable
+        Multiplies the kernel matrix, not centred, by a vector.
     """
 
-    def __init__(self, gram: Gram, problem: Problem, L: Array, pivots: Index):
-        self.gram, self.problem, self.L, self.pivots = gram, problem, L, pivots
+    def __init__(
+        self,
+        problem: Problem,
+        L: Array,
+        pivots: Index,
+        times: Callable[[Array], Array],
+    ):
+        self.problem, self.L, self.pivots, self.times = problem, L, pivots, times
         self.newton = Newton(Rows(L), problem)
         normal = L.T @ L
         normal.flat[:: len(normal) + 1] += NEGLIGIBLE * float(np.trace(normal))
@@ -54,11 +63,25 @@ class SquareRoot:
 
     @classmethod
     def of(cls, gram: Gram, problem: Problem) -> Self | None:
-        """The square root, if kernel values are those of a feature space."""
+        """The square root, if kernel values are those of a feature space.
+
+        None where there is none, or where there are so many rows that only a root of low rank is
+        quick to find and to work with, and the rank is not low.
+        """
+        low = low_rank_root(gram.diagonal, lambda i: gram.compute(np.array([i]))[0], LOW_RANK)
+        if low is not None:
+            L, _ = low
+            centred = L - L.mean(axis=0)
+            diagonal = np.einsum("ij,ij->i", centred, centred)
+            root = low_rank_root(diagonal, lambda i: centred @ centred[i], LOW_RANK)
+            # Kernel values may be stored in single precision; their root is not.
+            return None if root is None else cls(problem, *root, lambda a: L @ (L.T @ a))
+        if gram.n_rows > SMALL:
+            return None
         K = np.asarray(gram.block(slice(None), slice(None)), dtype=np.float64)
         mean = K.mean(axis=0)
         root = square_root(K - mean - mean[:, None] + mean.mean())
-        return None if root is None else cls(gram, problem, *root)
+        return None if root is None else cls(problem, *root, gram.times)
 
     def run(self, task: Task) -> Solution:
         """Solve a task in the features, where projections are centred, and bring it back."""
@@ -70,7 +93,7 @@ class SquareRoot:
             task = replace(task, warm=warm)
         solution = self.newton.run(task)
         a = self._weights(solution)
-        h = self.gram.times(a)
+        h = self.times(a)
         t = solution.thresholds + float(h.mean())
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
         lost = max(value - solution.objective, 0.0)  # in rounding, with a huge cost
