@@ -45,9 +45,13 @@ class StoredRows:
 
     def __init__(self, path: str, X: Any):
         self.path, self.shape, self.few_features = path, X.shape, not sp.issparse(X)
+        arrays = [np.ascontiguousarray(X)] if self.few_features else [X.data, X.indices, X.indptr]
+        # Bare numbers, without NumPy's header: threads that parse headers at the same time can
+        # end in an error inside CPython 3.11 (its parser counts the depth of all threads as one).
+        self.parts = [(array.dtype, array.size) for array in arrays]
         with open(path, "wb") as stream:
-            for array in (X.data, X.indices, X.indptr) if sp.issparse(X) else (X,):
-                np.save(stream, array)
+            for array in arrays:
+                array.tofile(stream)
 
     def __getattr__(self, name: str) -> Any:
         if name.startswith("__") or name == "path":
@@ -57,8 +61,10 @@ class StoredRows:
     def read(self) -> Any:
         """The rows as a matrix."""
         with open(self.path, "rb") as stream:
-            arrays = [np.load(stream) for _ in range(1 if self.few_features else 3)]
-        return arrays[0] if self.few_features else sp.csr_matrix(tuple(arrays), shape=self.shape)
+            arrays = [np.fromfile(stream, dtype, size) for dtype, size in self.parts]
+        if self.few_features:
+            return arrays[0].reshape(self.shape)
+        return sp.csr_matrix(tuple(arrays), shape=self.shape)
 
     def __del__(self) -> None:
         Path(self.__dict__.get("path", os.devnull + "-none")).unlink(missing_ok=True)

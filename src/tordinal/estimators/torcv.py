@@ -89,6 +89,10 @@ class TORCV(KernelClassifier):
         would be chosen without unlabelled rows are in it, too.
     cv_unlabeled : int, default=2000
         Unlabelled rows that a fold uses at most.
+    max_unlabeled : int, default=10000
+        Unlabelled rows that a transductive member is fitted with at most, drawn at random; the
+        others are rated by its decision function. More rows take longer and rarely change the
+        error (``python -m benchmarks sample``).
     gamma, degree, coef0 : float
         Kernel parameters, as in `REDSVM`.
     classes : array-like, default=None
@@ -166,6 +170,7 @@ class TORCV(KernelClassifier):
         "cv": [Interval(Integral, 2, None, closed="left")],
         "committee": [Interval(Integral, 1, None, closed="left")],
         "cv_unlabeled": [Interval(Integral, 0, None, closed="left")],
+        "max_unlabeled": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
     }  # fmt: skip
@@ -198,6 +203,7 @@ class TORCV(KernelClassifier):
         cv: int = 5,
         committee: int = 9,
         cv_unlabeled: int = 2000,
+        max_unlabeled: int = 10_000,
         gamma: float | str = "scale",
         degree: float = 3,
         coef0: float = 0.0,
@@ -314,11 +320,11 @@ class TORCV(KernelClassifier):
 
     def _refit(self, search: Search, candidates: list[Candidate]) -> None:
         """Fit the committee: supervised members on the labelled, transductive ones on all rows."""
-        rank, every = search.rank, np.arange(len(search.rank))
+        rank, some = search.rank, search.draw_unlabeled(self.max_unlabeled)
         shared: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
         shared |= {"cache_size": self.cache_size, "degree": self.degree, "coef0": self.coef0}
         shared |= {"classes": list(range(len(self.classes_)))}
-        self._labeled = search.labeled
+        self._labeled, self._drawn = search.labeled, some
         members: dict[Candidate, Any] = {}
         distances: dict[Candidate, Array] = {}
         order = sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel)))
@@ -329,10 +335,10 @@ class TORCV(KernelClassifier):
             kind = TOR if candidate.transductive else REDSVM
             model = kind(gamma=gamma, **shared, **candidate.params)
             model.callback = _part_of(search.progress, done, len(order))
-            rows = every if candidate.transductive else search.labeled
+            rows = some if candidate.transductive else search.labeled
             seen = search.seen_by(candidate)
             part = take(seen, rows, rows, pairwise=candidate.kernel == "precomputed")
-            if isinstance(model, TOR):
+            if isinstance(model, TOR) and len(rows) == len(rank):
                 distances[candidate] = model._learn(part, rank[rows])
             else:
                 h = self._project_member(model.fit(part, rank[rows]), seen)
@@ -343,10 +349,9 @@ class TORCV(KernelClassifier):
         self.views_ = [candidate.view for candidate in candidates]
         self._columns = [search.views[view] for view in self.views_]
         single = self.estimators_[0] if len(candidates) == 1 else None
+        answer, _ = self._answer([distances[candidate] for candidate in candidates])
         if isinstance(single, TOR):
-            answer = single.transduction_
-        else:
-            answer, _ = self._answer([distances[candidate] for candidate in candidates])
+            answer[some] = single.transduction_
         self.transduction_ = self.classes_[np.where(rank == UNLABELED, answer, rank)]
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
@@ -461,7 +466,7 @@ class TORCV(KernelClassifier):
         return decide(p, self._decides_by), p
 
     def _project_member(self, model: REDSVM | TOR, X: Any) -> Array:
-        """Projections by a member; of a Gram matrix a supervised one knows only labelled rows."""
-        if model.kernel == "precomputed" and isinstance(model, REDSVM):
-            X = np.asarray(X)[:, self._labeled]
+        """Projections by a member; of a Gram matrix it knows only the rows it was fitted on."""
+        if model.kernel == "precomputed":
+            X = np.asarray(X)[:, self._drawn if isinstance(model, TOR) else self._labeled]
         return model.predict_projection(X)

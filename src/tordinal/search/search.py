@@ -87,6 +87,7 @@ class Search:
         unlabeled = np.flatnonzero(rank == UNLABELED)
         if len(unlabeled) > owner.cv_unlabeled:
             unlabeled = np.sort(rng.choice(unlabeled, owner.cv_unlabeled, replace=False))
+        self._rng_for_fit = np.random.RandomState(rng.randint(2**31))
         self.rows = np.concatenate([self.labeled, unlabeled])  # labelled rows first
         self.views = views
         self._seen: dict[str | None, Matrix] = {}
@@ -98,6 +99,13 @@ class Search:
         self.decides_by = name if self.cost else "zero_one" if name in HITS else "absolute"
         self.scorer = None if self.cost else _scorer(owner.scoring)
         self.trials: dict[Candidate, Trial] = {}
+
+    def draw_unlabeled(self, most: int) -> Index:
+        """All labelled rows and at most so many unlabelled ones, drawn at random, in their order."""
+        unlabeled = np.flatnonzero(self.rank == UNLABELED)
+        if len(unlabeled) > most:
+            unlabeled = self._rng_for_fit.choice(unlabeled, most, replace=False)
+        return np.sort(np.concatenate([self.labeled, unlabeled]))
 
     # Stage 1: supervised models, by repeated cross-validation -----------------------------------
 
