@@ -11,6 +11,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tordinal.tables.values import is_missing, number
 
 __all__ = [
@@ -18,6 +21,7 @@ __all__ = [
     "Reading",
     "doubtful_category",
     "is_mark",
+    "plain_numbers",
     "read_dates",
     "read_day",
     "read_number",
@@ -46,12 +50,15 @@ WHOLE = {
     ".": re.compile(rf"\d{{1,3}}(?:[,{SPACES}]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+"),
     ",": re.compile(rf"\d{{1,3}}(?:[.{SPACES}]\d{{3}})+(?:,\d+)?|\d+(?:,\d*)?|,\d+"),
 }
+# What columns of plain numbers consist of, joined: such a column is read at once.
+PLAIN = {".": re.compile(r"[-+0-9.eE \n]*"), ",": re.compile(r"[-+0-9, \n]*")}
 EITHER = re.compile(r"\d{1,3}[.,]\d{3}")  # a thousand or a decimal separator
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$")
 DATE = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:,?\s+(\d{1,2}):(\d{2})(?::\d{2})?\s*([ap]m)?)?$",
     re.IGNORECASE,
 )
+Array = NDArray[np.float64]
 CENTURY = 69  # years of two digits up to here are of this century
 
 
@@ -63,6 +70,8 @@ class Reading:
     ----------
     style : dict
         What `read_number` or `read_day` need to know.
+    values : ndarray
+        The cells as numbers; NaN for marks and what cannot be read.
     marks : Counter
         Cells that count as missing, and how many there are of each.
     odd : list of str
@@ -74,6 +83,7 @@ class Reading:
     """
 
     style: dict[str, Any]
+    values: Array
     marks: Counter[str] = field(default_factory=Counter)
     odd: list[str] = field(default_factory=list)
     words: list[str] = field(default_factory=list)
@@ -134,23 +144,80 @@ def read_numbers(
     reading : Reading or None
         Its style is ``{"decimal": "." or ","}``.
     """
+    plain = plain_numbers(cells, usual)
+    if plain is not None:
+        words = _example(cells, usual) if usual == "," else []
+        return Reading({"decimal": usual}, plain, words=words)
     marks = Counter(c.strip() for c in cells if is_mark(c, more))
     others = [c for c in cells if not is_mark(c, more)]
     if not others:
         return None
-    odd = {d: [str(c) for c in others if read_number(c, d) is None] for d in (".", ",")}
-    decimal = min((usual, "," if usual == "." else "."), key=lambda d: len(odd[d]))
-    if len(odd[decimal]) > MOSTLY * len(others):
+    decimal = usual
+    odd = _no_numbers(others, decimal)
+    if odd:
+        other = "," if usual == "." else "."
+        odd_there = _no_numbers(others, other)
+        if len(odd_there) < len(odd):
+            decimal, odd = other, odd_there
+    if len(odd) > MOSTLY * len(others):
         return None
-    reading = Reading({"decimal": decimal}, marks, odd[decimal])
-    texts = [c.strip() for c in others if isinstance(c, str)]
-    plain = [c for c in texts if number(c) is None and read_number(c, decimal) is not None]
-    if plain:
-        reading.words.append(f"{plain[0]!r} is {read_number(plain[0], decimal):.10g}")
-    reading.doubt = _doubt(texts, decimal)
-    if len(odd[decimal]) > SOME * len(others):
-        reading.doubt = f"{about_odd(odd[decimal], len(others))}, and are read as missing"
+    found = (None if is_mark(c, more) else read_number(c, decimal) for c in cells)
+    values = np.array([np.nan if v is None else v for v in found])
+    reading = Reading({"decimal": decimal}, values, marks, odd, _example(others, decimal))
+    reading.doubt = _doubt([c.strip() for c in others if isinstance(c, str)], decimal)
+    if len(odd) > SOME * len(others):
+        reading.doubt = f"{about_odd(odd, len(others))}, and are read as missing"
     return reading
+
+
+def plain_numbers(cells: Sequence[Any], decimal: str = ".") -> Array | None:
+    """A column of numbers without any signs but the decimal separator, read at once.
+
+    Parameters
+    ----------
+    cells : sequence
+        Cells; empty ones and None are missing.
+    decimal : {".", ","}
+        The decimal separator.
+
+    Returns
+    -------
+    values : ndarray or None
+        NaN for missing cells; None if `read_number` is needed, or no cell holds a number.
+
+    Examples
+    --------
+    >>> plain_numbers(["1.5", "", "-2"])
+    array([ 1.5,  nan, -2. ])
+    >>> plain_numbers(["1,234.5", "2"])
+    """
+    if not set(map(type, cells)) <= {str, int, float, type(None)}:
+        return None
+    joined = "\n".join(c for c in cells if type(c) is str)
+    if not PLAIN[decimal].fullmatch(joined):
+        return None
+    if decimal == "," and "," in joined:
+        cells = [c.replace(",", ".") if type(c) is str else c for c in cells]
+    try:
+        values = np.array([np.nan if c == "" or c is None else float(c) for c in cells])
+    except (ValueError, OverflowError):
+        return None
+    usable = len(values) and not np.isinf(values).any() and not np.isnan(values).all()
+    return values if usable else None
+
+
+def _no_numbers(cells: Sequence[Any], decimal: str) -> list[str]:
+    return [str(c) for c in cells if read_number(c, decimal) is None]
+
+
+def _example(cells: Sequence[Any], decimal: str) -> list[str]:
+    """How the first cell is read that is not a number as programs write it."""
+    for cell in cells:
+        if isinstance(cell, str) and number(cell.strip()) is None:
+            value = read_number(cell, decimal)
+            if value is not None:
+                return [f"{cell.strip()!r} is {value:.10g}"]
+    return []
 
 
 def about_odd(odd: Sequence[str], n: int) -> str:
@@ -260,7 +327,9 @@ def read_dates(cells: Sequence[Any], more: Sequence[str] = ()) -> Reading | None
     # Where both fit: with points and dashes the day comes first, with slashes nobody knows.
     slashes = bool(matches) and matches[0][2] == "/"
     day_first = fits[True] if fits[True] != fits[False] else not slashes
-    reading = Reading({"day_first": day_first}, marks)
+    days = (None if is_mark(c, more) else read_day(c, day_first) for c in cells)
+    values = np.array([np.nan if v is None else v for v in days])
+    reading = Reading({"day_first": day_first}, values, marks)
     if matches:
         example = matches[0][0]
         read = datetime.date.fromordinal(int(read_day(example, day_first) or 1)).isoformat()

@@ -1,7 +1,6 @@
 """Columns as features: what each one is, and how it becomes numbers."""
 
 import difflib
-import itertools
 import math
 import re
 from collections import Counter
@@ -23,6 +22,7 @@ from tordinal.tables.cells import (
     Reading,
     doubtful_category,
     is_mark,
+    plain_numbers,
     read_dates,
     read_day,
     read_number,
@@ -163,12 +163,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         )
         self.doubts_: list[str] = []
         self.plan_: list[dict[str, Any]] = [
-            {
-                "name": name,
-                "missing": sum(map(self._is_missing, cells)),
-                **self._understand(name, cells, chosen),
-            }
-            for name, cells in table.items()
+            {"name": name, **self._understand(name, cells, chosen)} for name, cells in table.items()
         ]
         self._leave_out_texts_without_words(table)
         return self._fit_encoder(table)
@@ -390,13 +385,25 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _is_missing(self, cell: Any) -> bool:
         return is_missing(cell) or (isinstance(cell, str) and cell.strip() in self.missing)
 
+    def _present(self, cells: list[Any]) -> list[Any]:
+        """The cells that hold something."""
+        if not self.missing and plain_numbers(cells) is not None:
+            return [c for c in cells if c != "" and c is not None and c == c]
+        return [c for c in cells if not self._is_missing(c)]
+
     def _understand(self, name: str, cells: list[Any], chosen: set[str] | None) -> dict[str, Any]:
-        """Role and reason of a column."""
+        """Role and reason of a column, and how many of its cells are missing."""
+        present = self._present(cells)
+        return {"missing": len(cells) - len(present), **self._role(name, cells, present, chosen)}
+
+    def _role(
+        self, name: str, cells: list[Any], present: list[Any], chosen: set[str] | None
+    ) -> dict[str, Any]:
+        """Role and reason of a column by its cells and those of them that hold something."""
         if name in self.drop:
             return {"role": "left out", "why": "to be dropped"}
         if chosen is not None and name not in chosen:
             return {"role": "left out", "why": "not named"}
-        present = [c for c in cells if not self._is_missing(c)]
         if not present:
             return {"role": "left out", "why": "empty"}
         if name in self.text:
@@ -443,13 +450,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         for column in self.plan_:
             name, role = column["name"], column["role"]
             if role in ("number", "date"):
-                read: Any = read_day if role == "date" else read_number
-                style = self._style(column, table[name])
-                values = [
-                    None if self._is_missing(c) or is_mark(c) else read(c, **style)
-                    for c in table[name]
-                ]
-                numbers = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+                numbers = self._numbers(column, table[name])
                 if (np.abs(numbers) > LARGEST).any():
                     raise TableError(
                         f"column {name} holds {numbers[np.nanargmax(np.abs(numbers))]:.3g}, too "
@@ -465,13 +466,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 columns[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
         return pd.DataFrame(columns)
 
-    def _style(self, column: dict[str, Any], cells: list[Any]) -> dict[str, Any]:
-        """How to read the cells of a column: as at fit, unless another decimal separator fits."""
-        if column["role"] == "date":
-            return column["style"]
-        present = [c for c in cells if not self._is_missing(c)]
-        reading = read_numbers(present, usual=column["style"]["decimal"])
-        return column["style"] if reading is None else reading.style
+    def _numbers(self, column: dict[str, Any], cells: list[Any]) -> NDArray[np.float64]:
+        """Cells as numbers: read as at fit, unless another decimal separator fits."""
+        if column["role"] == "number" and not self.missing:
+            plain = plain_numbers(cells, column["style"]["decimal"])
+            if plain is not None:
+                return plain
+        held = np.array([not self._is_missing(c) for c in cells], dtype=bool)
+        present = [c for c, holds in zip(cells, held, strict=True) if holds]
+        values = np.full(len(cells), np.nan)
+        style, read = column["style"], read_day if column["role"] == "date" else read_number
+        reading = read_numbers(present, usual=style["decimal"]) if "decimal" in style else None
+        if reading is not None:
+            values[held] = reading.values
+        else:
+            found = (None if is_mark(c) else read(c, **style) for c in present)
+            values[held] = [np.nan if v is None else v for v in found]
+        return values
 
 
 def _how_text(present: list[Any]) -> str:
@@ -492,10 +503,9 @@ def _kind(
     unique = distinct == len(present) and distinct > 2
     numbers = read_numbers(present, usual=decimal)
     if numbers is not None:
-        values = [read_number(c, **numbers.style) for c in present]
-        whole = [v for v in values if v is not None and v.is_integer()]
-        steps = {b - a for a, b in itertools.pairwise(whole)}
-        if unique and len(whole) == len(values) and (ID_NAME.search(name) or steps == {1.0}):
+        values = numbers.values
+        whole = bool((values == np.floor(values)).all())
+        if unique and whole and (ID_NAME.search(name) or (np.diff(values) == 1).all()):
             return "left out", "identifier", None
         return "number", USED["number"], numbers
     dates = read_dates(present)
