@@ -1,4 +1,4 @@
-"""``tordinal label`` on reviews and on categories: time, memory and how they grow with the rows."""
+"""``tordinal label`` on reviews, categories and numbers: time and memory, and how they grow."""
 
 import csv
 import itertools
@@ -34,6 +34,23 @@ def write_table(path: Path, n: int, labels: int) -> np.ndarray:
     return stars
 
 
+NUMERIC = {10_000: 300, 100_000: 300, 500_000: 300}  # rows of ten numbers, and labels
+
+
+def write_numbers(path: Path, n: int, labels: int) -> np.ndarray:
+    """Ten normal columns, graded by a sum and a product of them with noise."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(n, 10)).round(4)
+    score = X[:, 0] + X[:, 1] + X[:, 2] * X[:, 3] + 0.5 * rng.normal(size=n)
+    grade = 1 + np.digitize(score, np.quantile(score, [0.2, 0.45, 0.7]))
+    with path.open("w", newline="") as file:
+        writer = csv.writer(file)
+        writer.writerow([*(f"x{j}" for j in range(X.shape[1])), "stars"])
+        for i, row in enumerate(X.tolist()):
+            writer.writerow([*row, grade[i] if i < labels else ""])
+    return grade
+
+
 LEVELS = (3, 5, 4, 4, 3, 2, 3, 3)  # values of eight categories: 12,960 rows, every combination
 
 
@@ -52,7 +69,7 @@ def write_categories(path: Path, labels: int) -> np.ndarray:
     return grade
 
 
-def label(n: int, labels: int, *, text: bool = True) -> dict[str, Any]:
+def label(kind: str, n: int, labels: int) -> dict[str, Any]:
     """Run the command in a process of its own."""
     code = (
         "import resource, sys, runpy\nsys.argv[0] = 'tordinal'\nfrom tordinal.cli import main\n"
@@ -61,11 +78,11 @@ def label(n: int, labels: int, *, text: bool = True) -> dict[str, Any]:
     )
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder)
-        stars = (
-            write_table(path / "in.csv", n, labels)
-            if text
-            else write_categories(path / "in.csv", labels)
-        )
+        if kind == "8 categories":
+            stars = write_categories(path / "in.csv", labels)
+        else:
+            write = write_table if kind == "reviews" else write_numbers
+            stars = write(path / "in.csv", n, labels)
         command = [
             "label", path / "in.csv", "--target", "stars", "-o", path / "out.csv",
             "--report", path / "r.html", "--model", path / "m.skops", "--quiet", "--jobs", "2",
@@ -103,9 +120,10 @@ def label(n: int, labels: int, *, text: bool = True) -> dict[str, Any]:
 
 def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     rows: list[dict[str, Any]] = []
-    tables = [("reviews", n, labels) for n, labels in SIZES.items() if not quick or n <= 5_000]
-    for kind, n, labels in [("8 categories", 12_960, 100), *tables]:
-        a = label(n, labels, text=kind == "reviews")
+    tables = [("reviews", *size) for size in SIZES.items() if not quick or size[0] <= 5_000]
+    numeric = [("10 numbers", *size) for size in NUMERIC.items() if not quick or size[0] <= 10_000]
+    for kind, n, labels in [("8 categories", 12_960, 100), *tables, *numeric]:
+        a = label(kind, n, labels)
         last = rows[-1] if rows and rows[-1]["table"] == kind else None
         growth = (
             f"{np.log(a['seconds'] / last['s']) / np.log(n / last['rows']):.2f}" if last else ""

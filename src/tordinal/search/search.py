@@ -101,7 +101,7 @@ class Search:
         self.trials: dict[Candidate, Trial] = {}
 
     def draw_unlabeled(self, most: int) -> Index:
-        """All labelled rows and at most so many unlabelled ones, drawn at random, in their order."""
+        """All labelled rows and at most so many unlabelled ones, drawn at random, in order."""
         unlabeled = np.flatnonzero(self.rank == UNLABELED)
         if len(unlabeled) > most:
             unlabeled = self._rng_for_fit.choice(unlabeled, most, replace=False)
