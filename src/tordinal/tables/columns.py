@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
 from sklearn.pipeline import make_pipeline
@@ -44,8 +44,18 @@ USED = {
 LARGEST = 1e150  # number whose square is one, too
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
 WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
+HARDLY_REPEATED = 0.5  # values in a cell from which a category tells rows apart, not kinds
+OWN_WORDS = 0.1  # different cells in a cell from which texts are taken to be the rows' own
+NEARLY_EMPTY = 0.01  # share of cells below which a column says nothing of the table
+FEW_IDS = 20  # values of an identifier that may still be a scale or a category
 ID_NAME = re.compile(
-    r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|[a-z]ID$", re.IGNORECASE
+    r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|(?-i:[a-z]ID)$", re.IGNORECASE
+)
+CODE_NAME = re.compile(
+    r"(^|[_\s.-])(ids?|uuid|guid|asins?|isbn|ean|upc|sku)$|(?-i:[a-z]ID)$", re.IGNORECASE
+)
+PERSON_OR_PAGE = re.compile(
+    r"(user[_\s.-]?name|nick[_\s.-]?name|author|reviewer|e-?mail|urls?|links?)$", re.IGNORECASE
 )
 
 
@@ -63,10 +73,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     """Turn columns into features: numbers scaled, categories one-hot, text in views.
 
     A table is a mapping from column names to lists of cells. The kind of a column that is not named
-    is told from its cells; identifiers, constants and empty columns are left out. Missing numbers
-    become the median with a mark, missing categories a category, missing text no words. A text is
-    read as words, and as the latent axes of phrases and letters (`tordinal.text.TextViews`); each
-    of these, and all other columns together, weigh the same.
+    is inferred from its cells; identifiers, constants and (nearly) empty columns are excluded.
+    Missing numbers become the median with an indicator, missing categories a category, missing
+    text no words. A text is read as words, and as the latent axes of phrases and letters
+    (`tordinal.text.TextViews`). Texts weigh in proportion to their number of words, and all other
+    columns together as much as the longest text.
 
     Parameters
     ----------
@@ -82,6 +93,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         The decimal separator of numbers that do not tell it.
     meaning : str or None, default=None
         What knows the meaning of texts, as in `tordinal.text.TextViews`.
+    n_axes : int, default=25
+        How many axes phrases and letters of texts are placed on; 0 reads the words alone, which
+        takes a fifth of the time.
 
     Attributes
     ----------
@@ -110,6 +124,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         missing: Sequence[str] = (),
         decimal: str = ".",
         meaning: str | None = None,
+        n_axes: int = 25,
     ):
         self.text = text
         self.columns = columns
@@ -117,6 +132,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.missing = missing
         self.decimal = decimal
         self.meaning = meaning
+        self.n_axes = n_axes
 
     def fit(self, table: Mapping[str, list[Any]], y: Any = None) -> "TableEncoder":
         """Understand the columns and learn scales, categories and words.
@@ -151,6 +167,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         X : ndarray or CSR matrix
             Features; sparse where there is text.
         """
+        return self.plan(table).encode(table)
+
+    def plan(self, table: Mapping[str, list[Any]]) -> "TableEncoder":
+        """Understand the columns, before anything is learned from them.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+
+        Returns
+        -------
+        self : TableEncoder
+            The encoder with its plan.
+        """
         names = list(table)
         for option, asked in (
             ("text", self.text),
@@ -166,10 +197,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             {"name": name, **self._understand(name, cells, chosen)} for name, cells in table.items()
         ]
         self._leave_out_texts_without_words(table)
-        return self._fit_encoder(table)
+        return self
 
-    def _fit_encoder(self, table: Mapping[str, list[Any]]) -> Matrix:
-        """Learn scales, categories and words of the columns that are planned to be used."""
+    def encode(self, table: Mapping[str, list[Any]]) -> Matrix:
+        """Learn scales, categories and words of the columns that are planned to be used.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+
+        Returns
+        -------
+        X : ndarray or CSR matrix
+            Features of the same rows.
+        """
         by_role = {role: self._named(role) for role in USED}
         numbers, categories, texts = (
             by_role["number"] + by_role["date"],
@@ -181,9 +223,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             raise TableError(
                 f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
             )
+        views = TextViews(min_df=self._min_df(table), meaning=self.meaning, n_axes=self.n_axes)
         parts: list[tuple[str, Any, Any]] = [
-            (f"text {place}", TextViews(min_df=self._min_df(table), meaning=self.meaning), n)
-            for place, n in enumerate(texts)
+            (f"text {place}", clone(views), n) for place, n in enumerate(texts)
         ]
         if numbers:
             scale = make_pipeline(
@@ -197,12 +239,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 sparse_output=bool(texts),
             )
             parts.append(("categories", one_hot, categories))
-        # A text is a row of length 1; the other columns together are given that length too.
-        weight = 1.0 / math.sqrt(len(numbers) + len(categories)) if numbers + categories else 1.0
         self.encoder_ = ColumnTransformer(
             parts,
             sparse_threshold=1.0 if texts else 0.0,
-            transformer_weights={"numbers": weight, "categories": weight} if texts else None,
+            transformer_weights=_weights(
+                [table[name] for name in texts], len(numbers) + len(categories)
+            ),
         )
         return self.encoder_.fit_transform(self._frame(table))
 
@@ -241,6 +283,35 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             own = role[column] in ("text", "category")
             places.setdefault(column if own else "numbers", []).append(place)
         return {name: np.array(group) for name, group in places.items()}
+
+    def own_words(self, table: Mapping[str, list[Any]]) -> list[str]:
+        """Texts that are the rows' own, the longest first: the name of a product comes many times.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+
+        Returns
+        -------
+        columns : list of str
+            The longest text, and those with many different cells.
+        """
+        words: dict[str, float] = {}
+        cells: dict[str, list[str]] = {}
+        for name in self._named("text"):
+            cells[name] = [str(c) for c in table[name] if not is_missing(c)]
+            words[name] = sum(spaced_words(c) for c in cells[name])
+        longest = sorted(words, key=lambda name: -words[name])
+        return [
+            name
+            for name in longest
+            if name == longest[0]
+            or (
+                len(set(cells[name])) > OWN_WORDS * len(cells[name])
+                and words[name] >= WORDS_OF_TEXT * len(cells[name])
+            )
+        ]
 
     def views(self) -> dict[str, NDArray[np.int64]] | None:
         """Features by the view of the texts; columns that are no text are in all of them.
@@ -329,27 +400,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if column["role"] == "text":
                 column["why"] = text
 
-    def leave_out(self, table: Mapping[str, list[Any]], useless: Mapping[str, str]) -> Matrix:
-        """Fit again without some groups of columns, and encode the same rows.
+    def leave_out(self, useless: Mapping[str, str]) -> None:
+        """Plan to do without some groups of columns.
 
         Parameters
         ----------
-        table : mapping of str to list
-            Cells by column.
         useless : mapping of str to str
             Groups to leave out, and why.
-
-        Returns
-        -------
-        X : ndarray or CSR matrix
-            Features.
         """
         for column in self.plan_:
             numeric = column["role"] in ("number", "date")
             group = "numbers" if numeric else column["name"]
             if column["role"] != "left out" and group in useless:
                 column.update(role="left out", why=useless[group])
-        return self._fit_encoder(table)
 
     def get_feature_names_out(self) -> list[tuple[str, str]]:
         """Name each feature: its column and the word or value it stands for, empty for a number.
@@ -408,6 +471,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             return {"role": "left out", "why": "empty"}
         if name in self.text:
             return {"role": "text", "why": _how_text(present)}
+        if len(present) < NEARLY_EMPTY * len(cells) and chosen is None:
+            return {"role": "left out", "why": "nearly empty"}
         if any(isinstance(c, (dict, list, bytes)) for c in present):
             return {"role": "left out", "why": "nested or binary values"}
         distinct = len(set(present))
@@ -485,6 +550,21 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         return values
 
 
+def _weights(texts: list[list[Any]], others: int) -> dict[str, float] | None:
+    """Weights of the parts of a table with texts, of which each row is of length 1.
+
+    Kernel values of texts add up in proportion to their words, nearly as if they were one text: a
+    title of four words must not drown a review of two hundred. All other columns together have
+    the weight of the longest text.
+    """
+    if not texts:
+        return None
+    words = [sum(spaced_words(_text(c)) for c in cells) for cells in texts]
+    weights = {f"text {i}": math.sqrt(n / max(words)) for i, n in enumerate(words)}
+    other = 1.0 / math.sqrt(others) if others else 1.0
+    return {**weights, "numbers": other, "categories": other}
+
+
 def _how_text(present: list[Any]) -> str:
     """How a text is read: without spaces between words, by its characters too."""
     texts = [str(c) for c in present]
@@ -505,17 +585,23 @@ def _kind(
     if numbers is not None:
         values = numbers.values
         whole = bool((values == np.floor(values)).all())
-        if unique and whole and (ID_NAME.search(name) or (np.diff(values) == 1).all()):
+        counts_up = unique and (ID_NAME.search(name) or (np.diff(values) == 1).all())
+        if whole and (counts_up or (CODE_NAME.search(name) and distinct > FEW_IDS)):
             return "left out", "identifier", None
         return "number", USED["number"], numbers
     dates = read_dates(present)
     if dates is not None:
         return "date", USED["date"], dates
     words = sum(spaced_words(str(c)) for c in present) / len(present)
+    named_as_id = CODE_NAME.search(name) or PERSON_OR_PAGE.search(name)
+    if named_as_id and distinct > MAX_CATEGORIES and words < 2 * WORDS_OF_TEXT:
+        return "left out", "identifier", None
     if words >= WORDS_OF_TEXT and distinct > min(20, len(present) / 2):
         return "text", USED["text"], None
     if distinct > 0.9 * len(present) and distinct > 20:
         return ("text", USED["text"], None) if words >= 1.5 else ("left out", "identifier", None)
     if unique and ID_NAME.search(name):
         return "left out", "identifier", None
+    if distinct > MAX_CATEGORIES and distinct > HARDLY_REPEATED * len(present):
+        return "left out", "values that hardly come twice", None
     return "category", USED["category"], None

@@ -41,6 +41,8 @@ __all__ = [
 Array = NDArray[np.float64]
 
 MANY_ROWS = 5000
+CHOOSING_ROWS = 3000  # rows with a rating, and without one, that columns are chosen with
+QUICK_TEXTS = 10_000  # rows from which a quick rating reads the words of texts alone
 QUICK_C = (0.1, 1.0, 10.0)
 
 
@@ -333,11 +335,13 @@ def read_columns(
 ) -> Matrix:
     """Fit the encoder to a table: its features, without columns that do harm."""
     listen("reading columns", 0, 1)
-    X = encoder.fit_transform(table)
+    encoder.plan(table)
     listen("reading columns", 1, 1)
     if settings.choose_columns:
-        X = _with_useful_columns(table, X, target, encoder, settings, listen, notes)
-    return X
+        _leave_out_useless_columns(table, target, encoder, settings, listen, notes)
+    if settings.quick and len(target.rank) > QUICK_TEXTS:
+        encoder.set_params(n_axes=0)
+    return encoder.encode(table)
 
 
 def rate_features(
@@ -420,37 +424,46 @@ def _verdict(rating: Rating, said: str) -> str:
     )
 
 
-def _with_useful_columns(
+def _leave_out_useless_columns(
     table: Mapping[str, list[Any]],
-    X: Matrix,
     target: Target,
     encoder: TableEncoder,
     settings: Settings,
     listen: Listener,
     notes: list[str],
-) -> Matrix:
-    """Features without the groups of columns that make a text harder to understand."""
+) -> None:
+    """Plan to do without the groups of columns that make a text harder to understand."""
     asked = {*encoder.text, *(encoder.columns or ())}
-    groups = encoder.groups()
-    if not any(c["role"] == "text" for c in encoder.plan_) or len(groups) < 2 or asked:
-        return X
-    rated = np.flatnonzero(target.rank != UNLABELED)
+    used = [c for c in encoder.plan_ if c["role"] != "left out"]
+    if not any(c["role"] == "text" for c in used) or len(used) < 2 or asked:
+        return
+    some = _some_rows(target.rank, settings.seed)
+    X = encoder.encode({c["name"]: [table[c["name"]][i] for i in some] for c in used})
+    rated = np.flatnonzero(target.rank[some] != UNLABELED)
     useless = useless_groups(
         X[rated],
-        target.rank[rated],
+        target.rank[some][rated],
         len(target.classes),
-        groups,
+        encoder.groups(),
+        encoder.own_words(table),
         settings.seed,
         lambda done, total: listen("choosing columns", done, total),
     )
-    if not useless:
-        return X
-    why = "held-out rows are rated better without it"
-    notes.append(
-        f"left out, because held-out rows are rated better without: {', '.join(useless)}; "
-        "name `columns` to use what you like"
-    )
-    return encoder.leave_out(table, dict.fromkeys(useless, why))
+    if useless:
+        encoder.leave_out(
+            dict.fromkeys(useless, "held-out rows are rated as well or better without it")
+        )
+        notes.append(
+            f"excluded, because held-out rows are rated as well without: {', '.join(useless)}; "
+            "use `columns` to choose the columns yourself"
+        )
+
+
+def _some_rows(rank: Ranks, seed: int) -> NDArray[np.int64]:
+    """Rows that columns are chosen with: rated ones, and some others for their words."""
+    rng = np.random.RandomState(seed)
+    parts = (np.flatnonzero(rank != UNLABELED), np.flatnonzero(rank == UNLABELED))
+    return np.sort(np.concatenate([rng.permutation(part)[:CHOOSING_ROWS] for part in parts]))
 
 
 def _views(names: list[str]) -> str:

@@ -27,7 +27,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
     vectorizer : vectorizer
         How a text becomes counts of terms, such as `TextVectorizer`.
     n_axes : int, default=25
-        How many axes; at most one for four texts.
+        How many axes; at most one for four texts, and none for 0.
     learn_from : int, default=10000
         How many texts, spread evenly over all, terms and axes are learned from at most.
 
@@ -113,6 +113,8 @@ class LatentAxes(TransformerMixin, BaseEstimator):
         texts = [text[:LONGEST] for text in (texts if some is None else [texts[i] for i in some])]
         self.vectorizer_ = clone(self.vectorizer)
         self.n_axes_ = 0
+        if self.n_axes == 0:
+            return np.zeros((n, 0))
         try:
             terms = self.vectorizer_.fit_transform(texts)
         except ValueError as error:  # scikit-learn's words for a vocabulary without a term
