@@ -49,6 +49,15 @@ def test_class_counts_match_the_ratio_to_rounding(ratio, n):
     assert np.all(np.abs(counts - np.array(ratio) / sum(ratio) * n) < 1 + 1e-6)
 
 
+@given(st.lists(st.integers(1, 9), min_size=2, max_size=6), st.integers(0, 200), st.data())
+def test_class_counts_do_not_depend_on_the_order_of_the_classes(ratio, n, data):
+    # Different predictions for every class: only where all rules tie does the lowest class count.
+    predicted = np.array(data.draw(st.permutations(range(0, 1000 * len(ratio), 1000))))
+    counts = class_counts(np.array(ratio), n, lambda: predicted)
+    reversed_counts = class_counts(np.array(ratio[::-1]), n, lambda: predicted[::-1])
+    np.testing.assert_array_equal(counts, reversed_counts[::-1])
+
+
 @given(scores, st.data())
 def test_algorithm_2_hands_out_ranks_in_order(h, data):
     h = np.array(h)

@@ -11,6 +11,7 @@ from tordinal.reduction import UNLABELED, Ranks, ranks
 __all__ = [
     "check_class_ratio",
     "estimate_ratio",
+    "predicted_counts",
     "ratio_interval",
     "ratio_of_counts",
     "resolve_ratio",
@@ -84,10 +85,15 @@ def resolve_ratio(
 
     def predicted() -> NDArray[np.int64]:
         assert supervised is not None
-        above = ranks(supervised.h[unlabeled], supervised.thresholds)
-        return np.bincount(above, minlength=n_classes)
+        return predicted_counts(supervised, unlabeled)
 
     return ratio_of_counts(class_ratio, given, predicted, posteriors)
+
+
+def predicted_counts(supervised: Projected, unlabeled: NDArray[np.bool_]) -> NDArray[np.int64]:
+    """Count the unlabelled rows by the class that a model predicts."""
+    predicted = ranks(supervised.h[unlabeled], supervised.thresholds)
+    return np.bincount(predicted, minlength=len(supervised.thresholds) + 1)
 
 
 def ratio_of_counts(

@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.calibration import Calibration, fit_calibration, identity_calibration
-from tordinal.class_ratios import resolve_ratio
+from tordinal.class_ratios import predicted_counts, resolve_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
 from tordinal.engines.gram import Gram
@@ -199,7 +199,9 @@ def run_algorithm_1(
             return calibration.probabilities(distances)
 
         ratio = resolve_ratio(recipe.class_ratio, rank, supervised, n_classes, posteriors)
-        return class_counts(ratio, int(unlabeled.sum()))
+        return class_counts(
+            ratio, int(unlabeled.sum()), lambda: predicted_counts(supervised, unlabeled)
+        )
 
     schedule = c2_schedule(recipe.C, recipe.C2_start, recipe.C2_factor, recipe.C2_max)
     trainer = SolverTrainer(solver, recipe.tol, recipe.max_iter, on_chunk)

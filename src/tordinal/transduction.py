@@ -119,20 +119,35 @@ def c2_schedule(C1: float, start: float, factor: float, end: float | None) -> It
         yield end
 
 
-def class_counts(ratio: Array, n_rows: int) -> NDArray[np.int64]:
+def class_counts(
+    ratio: Array, n_rows: int, predicted: Callable[[], NDArray[np.int64]] | None = None
+) -> NDArray[np.int64]:
     """How many of `n_rows` rows each class gets: the ratio to rounding, by largest remainders.
+
+    Equal remainders go to the classes of which `predicted` has the most rows left over, then to
+    the more frequent class and to the one nearer to the middle: rules that do not change when the
+    order of the classes is reversed. Where all of them tie, the lowest class gets the row.
 
     Examples
     --------
     >>> import numpy as np
     >>> class_counts(np.array([0.5, 0.25, 0.25]), 5)
     array([3, 1, 1])
+    >>> class_counts(np.array([0.5, 0.5]), 5, lambda: np.array([1, 4]))
+    array([2, 3])
     """
     exact = np.asarray(ratio) / np.sum(ratio) * n_rows
+    # Shares are rounded so that equal ones are not told apart by their last bit.
+    exact = np.round(exact, 9)
     counts = np.floor(exact).astype(np.int64)
-    # Remainders are rounded so that equal shares are not told apart by their last bit.
-    largest = np.argsort(-np.round(exact - counts, 9), kind="stable")
-    counts[largest[: n_rows - counts.sum()]] += 1
+    n_left = int(n_rows - counts.sum())
+    remainders = np.round(exact - counts, 9)
+    largest = np.argsort(-remainders, kind="stable")
+    if 0 < n_left < len(counts) and np.ptp(remainders[largest[n_left - 1 : n_left + 1]]) == 0.0:
+        excess = predicted() - counts if predicted is not None else np.zeros(len(counts))
+        off_centre = np.abs(2 * np.arange(len(counts)) - (len(counts) - 1))
+        largest = np.lexsort((off_centre, -exact, -excess, -remainders))
+    counts[largest[:n_left]] += 1
     return counts
 
 

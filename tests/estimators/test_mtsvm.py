@@ -41,8 +41,22 @@ def test_the_largest_decision_value_wins():
     clear = unlabeled & (first - second > 1e-6)  # two margins of exactly -1 tie, to rounding
     assert clear.sum() > 40
     np.testing.assert_array_equal(model.transduction_[clear], model.predict(X)[clear])
-    values = np.round(model.decision_function(X), 6)  # of those that tie the first one wins
-    np.testing.assert_array_equal(model.predict(X), values.argmax(axis=1))
+    # Of those that tie, the one with the largest intercept wins.
+    values = np.round(model.decision_function(X), 6)
+    best = np.where(values == values.max(axis=1, keepdims=True), model.intercept_, -np.inf)
+    np.testing.assert_array_equal(model.predict(X), best.argmax(axis=1))
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_the_order_of_classes_and_rows_does_not_matter(seed):
+    X, y = ordinal_problem(80, 4, noise=1.0, seed=seed)
+    hidden = hide(y, 20)
+    model = MTSVM(C=10, tol=1e-6).fit(X, hidden)
+    reversed_ranks = MTSVM(C=10, tol=1e-6).fit(X, np.where(hidden == -1, -1, 3 - hidden))
+    np.testing.assert_array_equal(reversed_ranks.transduction_, 3 - model.transduction_)
+    order = np.random.default_rng(seed).permutation(80)
+    permuted = MTSVM(C=10, tol=1e-6).fit(X[order], hidden[order])
+    np.testing.assert_array_equal(permuted.transduction_, model.transduction_[order])
 
 
 @pytest.mark.parametrize("cache_size", [100, 0.02])

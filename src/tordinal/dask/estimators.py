@@ -432,7 +432,7 @@ class TOR(_Distributed):
 
         def counts(fit: Fit) -> Any:
             predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.t)
-            return class_counts(ratio_of_counts(ratio, given, predicted), free)
+            return class_counts(ratio_of_counts(ratio, given, predicted), free, predicted)
 
         search = Search(trainer, K, self.C, self.swaps, told)
         return search, schedule, counts if free else None

@@ -173,7 +173,7 @@ class MTSVM(KernelClassifier):
         self.histories_ = [result.history for result in results]
         self.n_iter_ = int(sum(r["n_iter"] for history in self.histories_ for r in history))
         margins = np.column_stack([fit.h - fit.thresholds[0] for fit in fits])
-        labels = results[0].y if n_classes == 2 else _largest(margins)
+        labels = results[0].y if n_classes == 2 else _largest(margins, self.intercept_)
         self.transduction_ = self.classes_[np.where(rank == UNLABELED, labels, rank)]
         return self
 
@@ -207,15 +207,19 @@ class MTSVM(KernelClassifier):
             Labels from `classes_`.
         """
         values = self.decision_function(X)
-        return self.classes_[(values > 0).astype(int) if values.ndim == 1 else _largest(values)]
+        return self.classes_[
+            (values > 0).astype(int) if values.ndim == 1 else _largest(values, self.intercept_)
+        ]
 
 
-def _largest(values: Array) -> NDArray[np.int64]:
-    """The class with the largest value, the first of those that tie but for rounding.
+def _largest(values: Array, intercept: Array) -> NDArray[np.int64]:
+    """The class with the largest value; of those that tie, the one with the largest intercept.
 
-    Rows on the margins of two classes have the same value, -1, for both.
+    Rows on the margins of two classes have the same value, -1, for both but for rounding.
+    Intercepts do not change with the order of the classes, as their positions do.
     """
-    return np.argmax(np.round(values, TIES), axis=1)
+    by_intercept = np.argsort(-intercept, kind="stable")
+    return by_intercept[np.argmax(np.round(values[:, by_intercept], TIES), axis=1)]
 
 
 def _one_against_rest(
