@@ -34,10 +34,10 @@ class SVCTrainer:
 
     coarse = 1.0
 
-    def __init__(self, K: np.ndarray, m: int):
-        self.K, self.m = K, m
+    def __init__(self, K: np.ndarray, m: int, labels: Any):
+        self.K, self.m, self.labels = K, m, labels
 
-    def train(self, y: np.ndarray, cost: np.ndarray, warm: Any, precision: float) -> Any:
+    def train(self, C1: float, C2: float, warm: Any, precision: float) -> Any:
         from sklearn.svm import SVC
 
         from tordinal.couplings import Reduction
@@ -46,6 +46,7 @@ class SVCTrainer:
         from tordinal.reduction import signs
         from tordinal.solvers import Solution
 
+        y, cost = self.labels.y, self.labels.costs(C1, C2)
         used, m = np.flatnonzero(cost > 0), self.m
         extended = np.kron(self.K[np.ix_(used, used)], np.ones((m, m)))
         extended += np.tile(np.eye(m), (len(used), len(used)))
@@ -66,14 +67,19 @@ class SVCTrainer:
 
         return swap_gain(Hinge(), d)
 
+    def wrong_side_loss(self, d: np.ndarray) -> np.ndarray:
+        return 1.0 + d
+
 
 def with_svc(n: int, trainings: int) -> dict[str, Any]:
     """A few trainings, timed and scaled to all of them."""
-    from tordinal.transduction import c2_schedule, class_counts, transduce
+    from tordinal.engines.pseudo_labels import HostLabels
+    from tordinal.transduction import Schedule, class_counts, transduce
 
     X, _, hidden = clusters(n)
-    trainer = SVCTrainer((X @ X.T).toarray(), 4)
     rank = np.where(hidden > 0, hidden - 1, -1)
+    labels = HostLabels(rank, np.ones(n))
+    trainer = SVCTrainer((X @ X.T).toarray(), 4, labels)
     ratio = np.bincount(rank[rank >= 0]) / LABELS
     done: list[int] = []
 
@@ -83,8 +89,7 @@ def with_svc(n: int, trainings: int) -> dict[str, Any]:
 
     _, seconds = timed(
         lambda: transduce(
-            trainer, rank, np.ones(n), 1.0, list(c2_schedule(1.0, 1e-5, 2.0, None)),
-            lambda _: class_counts(ratio, n - LABELS), "single", enough,
+            trainer, labels, Schedule(), lambda _: class_counts(ratio, n - LABELS), enough
         )
     )  # fmt: skip
     return {"seconds": seconds, "trainings": len(done)}

@@ -1,22 +1,12 @@
 from dataclasses import dataclass, field, replace
-from itertools import permutations
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.losses import LOSSES, swap_gain
-from tordinal.reduction import signs
-from tordinal.transduction import (
-    c2_schedule,
-    class_counts,
-    exchange_labels,
-    initial_labels,
-    labeling_gain,
-    optimal_labels,
-    transduce,
-)
+from tordinal.engines.pseudo_labels import HostLabels
+from tordinal.transduction import Schedule, class_counts, transduce
 
 
 @dataclass
@@ -28,15 +18,6 @@ class FixedFit:
     objective: float = 0.0
     n_iter: int = 1
     converged: bool = True
-
-
-def total_loss(loss, fit, y):
-    return float(
-        loss.value(signs(y, len(fit.thresholds)) * (fit.h[:, None] - fit.thresholds)).sum()
-    )
-
-
-scores = st.lists(st.floats(-6, 6).map(lambda v: round(v, 3)), min_size=2, max_size=7)
 
 
 @given(
@@ -58,68 +39,12 @@ def test_class_counts_do_not_depend_on_the_order_of_the_classes(ratio, n, data):
     np.testing.assert_array_equal(counts, reversed_counts[::-1])
 
 
-@given(scores, st.data())
-def test_algorithm_2_hands_out_ranks_in_order(h, data):
-    h = np.array(h)
-    cut = data.draw(st.integers(0, len(h)))
-    y = initial_labels(h, np.array([cut, len(h) - cut]))
-    assert (y == 0).sum() == cut
-    if 0 < cut < len(h):
-        assert h[y == 0].max() <= h[y == 1].min()
-
-
-@pytest.mark.parametrize("name", sorted(LOSSES))
-@given(h=scores, data=st.data())
-def test_optimal_labels_are_the_best_of_all_permutations(name, h, data):
-    loss = LOSSES[name]()
-    y = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(h), max_size=len(h))))
-    fit = FixedFit(np.array(h), np.array([-2.0, 0.1, 2.5]))
-    best = min(total_loss(loss, fit, np.array(p)) for p in set(permutations(y.tolist())))
-    sorted_labels = optimal_labels(fit.h, y)
-    assert total_loss(loss, fit, sorted_labels) == pytest.approx(best)
-    assert sorted(sorted_labels) == sorted(y)
-
-
-@pytest.mark.parametrize("name", sorted(LOSSES))
-@pytest.mark.parametrize("swaps", ["single", "all", 2, "optimal"])
-@given(h=st.lists(st.floats(-6, 6), min_size=4, max_size=30), data=st.data())
-def test_every_exchange_lowers_the_loss_and_keeps_the_counts(name, swaps, h, data):
-    loss = LOSSES[name]()
-    h = np.array(h)
-    y = np.array(data.draw(st.lists(st.integers(0, 3), min_size=len(h), max_size=len(h))))
-    unlabeled = np.arange(len(h)) % 4 != 0
-    fit = FixedFit(h, np.array([-2.0, 0.1, 2.5]))
-    weight = np.ones(len(h))
-    new, n_swaps = exchange_labels(fit, y, unlabeled, weight, lambda d: swap_gain(loss, d), swaps)
-    np.testing.assert_array_equal(np.bincount(new, minlength=4), np.bincount(y, minlength=4))
-    np.testing.assert_array_equal(new[~unlabeled], y[~unlabeled])
-    before, after = total_loss(loss, fit, y), total_loss(loss, fit, new)
-    if n_swaps:
-        gain = labeling_gain(fit, y, new, weight, lambda d: swap_gain(loss, d))
-        assert gain > 0
-        assert gain == pytest.approx(before - after, abs=1e-9)
-        # Two sums of some thirty losses agree to their rounding.
-        assert after < before or gain < 1e-12 * before
-    else:
-        np.testing.assert_array_equal(new, y)
-
-
-def test_the_pair_with_the_largest_decrease_is_swapped():
-    fit = FixedFit(np.array([0.5, 2.0, -0.1, -3.0, 1.0]), np.array([0.0]))
-    y = np.array([0, 0, 1, 1, 0])
-    new, n_swaps = exchange_labels(
-        fit, y, np.ones(5, bool), np.ones(5), lambda d: np.minimum(d, 0.5), "single"
-    )
-    assert n_swaps == 1  # all gains tie at 0.5 but for row 2: the larger violation decides
-    assert new.tolist() == [0, 1, 1, 0, 0]
-
-
 def test_the_schedule_is_the_papers():
-    assert list(c2_schedule(1e-5, 1e-5, 2, None)) == []
-    levels = list(c2_schedule(1.0, 1e-5, 2, None))
-    assert len(levels) == 17
+    assert list(Schedule(1e-5).values()) == []
+    levels = list(Schedule(1.0).values())
+    assert len(levels) == len(Schedule(1.0)) == 17
     assert levels[-1] == pytest.approx(0.65536)
-    assert list(c2_schedule(1.0, 1e-5, 2, 3e-5)) == [1e-5, 2e-5, 3e-5]
+    assert list(Schedule(1.0, C2_max=3e-5).values()) == [1e-5, 2e-5, 3e-5]
 
 
 @dataclass
@@ -129,7 +54,7 @@ class StubbornTrainer:
     coarse: float = 10.0
     asked: list = field(default_factory=list)
 
-    def train(self, y, cost, warm, precision):
+    def train(self, C1, C2, warm, precision):
         self.asked.append(precision)
         h = [-2.0, 2.0, 1.0, -1.0] if warm is None else [-2.0, 2.0, -1.0, 1.0]
         return FixedFit(np.array(h), np.array([0.0]), objective=1.0)
@@ -137,24 +62,32 @@ class StubbornTrainer:
     def gain(self, d):
         return d
 
+    def wrong_side_loss(self, d):
+        return 1 + d
+
 
 @dataclass
 class ContentTrainer(StubbornTrainer):
     """Its model leaves nothing to swap."""
 
-    def train(self, y, cost, warm, precision):
+    def train(self, C1, C2, warm, precision):
         self.asked.append(precision)
         h = np.array([-2.0, 2.0, 1.0, -1.0])
-        return FixedFit(h, np.array([0.0]), objective=cost.sum() - 0.01 / precision)
+        return FixedFit(h, np.array([0.0]), objective=2 * C1 + 2 * C2 - 0.01 / precision)
+
+
+def run(trainer, levels, rough=False, **options):
+    """Algorithm 1 for two labelled rows and two others, at some values of C2."""
+    labels = HostLabels(np.array([0, 1, -1, -1]), np.ones(4))
+    factor = levels[1] / levels[0] if len(levels) > 1 else 2.0
+    schedule = Schedule(1.0, levels[0], factor, levels[-1], rough=rough)
+    return transduce(trainer, labels, schedule, lambda _: np.array([1, 1]), **options)
 
 
 @pytest.mark.parametrize("rough", [False, True])
 def test_the_last_training_of_the_last_level_alone_is_fine(rough):
-    trainer, y = ContentTrainer(), np.array([0, 1, -1, -1])
-    schedule = iter([0.1, 0.2, 0.4])
-    result = transduce(
-        trainer, y, np.ones(4), 1.0, schedule, lambda _: np.array([1, 1]), "single", rough=rough
-    )
+    trainer = ContentTrainer()
+    result = run(trainer, [0.1, 0.2, 0.4], rough)
     assert trainer.asked == ([1.0, 1.0, 1.0, 1.0] if rough else [1.0, 10.0, 10.0, 10.0, 1.0])
     assert [record["C2"] for record in result.history] == [0.0, 0.1, 0.2, 0.4]
     assert result.history[-1]["objective"] == result.fit.objective
@@ -165,33 +98,43 @@ def test_the_last_training_of_the_last_level_alone_is_fine(rough):
 class LostTrainer(ContentTrainer):
     """It converges from nothing alone."""
 
-    def train(self, y, cost, warm, precision):
-        fit = super().train(y, cost, warm, precision)
+    def train(self, C1, C2, warm, precision):
+        fit = super().train(C1, C2, warm, precision)
         return fit if warm is None else replace(fit, objective=9.0, converged=False)
 
 
 def test_a_last_training_that_fails_is_tried_again_from_nothing():
-    trainer, y = LostTrainer(), np.array([0, 1, -1, -1])
-    result = transduce(trainer, y, np.ones(4), 1.0, [0.1], lambda _: np.array([1, 1]), "single")
+    result = run(LostTrainer(), [0.1])
     assert result.fit.converged
     assert result.history[-1]["objective"] == result.fit.objective < 9.0
 
 
 def test_a_search_that_is_told_to_stop_ends_with_a_fine_training():
-    trainer, y = ContentTrainer(), np.array([0, 1, -1, -1])
-    result = transduce(
-        trainer, y, np.ones(4), 1.0, [0.1, 0.2], lambda _: np.array([1, 1]), "single",
-        on_training=lambda record, fit: record["C2"] == 0.1,
-    )  # fmt: skip
+    trainer = ContentTrainer()
+    result = run(trainer, [0.1, 0.2], on_training=lambda record, fit: record["C2"] == 0.1)
     assert trainer.asked == [1.0, 10.0, 1.0]
     assert result.fit.objective == pytest.approx(2.2 - 0.01)
 
 
 def test_a_swap_whose_gain_cannot_be_measured_is_not_made_and_the_search_ends():
-    trainer, y = StubbornTrainer(), np.array([0, 1, -1, -1])
-    result = transduce(trainer, y, np.ones(4), 1.0, [0.5], lambda _: np.array([1, 1]), "single")
+    trainer = StubbornTrainer()
+    result = run(trainer, [0.5])
     assert trainer.asked[:3] == [1.0, 10.0, 10.0]  # the first training on swapped labels is coarse
     assert min(trainer.asked) < 1e-3  # the training was refined before the swap was given up
     assert [record["swaps"] for record in result.history] == [0, 0]
-    assert result.y.tolist() == [0, 1, 1, 0]
-    assert y.tolist() == [0, 1, -1, -1]  # the input is left alone
+    assert result.labels.y.tolist() == [0, 1, 1, 0]
+
+
+def test_a_unit_of_work_can_be_repeated():
+    """As a cluster does that loses a worker: what was done of it must leave nothing behind."""
+    plain, trainer, units = run(ContentTrainer(), [0.1, 0.2, 0.4]), ContentTrainer(), []
+
+    def twice(work):
+        units.append(work)
+        work()
+        return work()
+
+    repeated = run(trainer, [0.1, 0.2, 0.4], protect=twice)
+    assert len(units) == 2 + 3  # the supervised training, Algorithm 2, and each value of C2
+    assert repeated.history == plain.history
+    np.testing.assert_array_equal(repeated.labels.y, plain.labels.y)

@@ -5,7 +5,8 @@ they get is a `Model`, or what models that had not seen some labels say of those
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -16,21 +17,17 @@ from tordinal.class_ratios import predicted_counts, resolve_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
 from tordinal.engines.gram import Gram
+from tordinal.engines.pseudo_labels import HostLabels
 from tordinal.engines.rows import Rows
 from tordinal.kernels import Kernel, make_kernel
-from tordinal.losses import Hinge, Loss, swap_gain
+from tordinal.losses import Hinge, Loss, swap_gain, wrong_side_loss
 from tordinal.problem import Problem
 from tordinal.projection import Projection
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.solvers import Solution, Solver, hold, solver_for
-from tordinal.transduction import (
-    Fit,
-    Transduction,
-    c2_schedule,
-    class_counts,
-    n_levels,
-    transduce,
-)
+from tordinal.swapping import Gain
+from tordinal.training_set import TrainingSet
+from tordinal.transduction import Schedule, Transduction, class_counts, transduce
 
 __all__ = ["Budget", "Model", "Recipe", "SolverTrainer", "fit_model", "held_out"]
 
@@ -96,11 +93,14 @@ class Recipe:
         """The rows in the form in which they are solved fastest."""
         return hold(kernel, X, self.problem(n_classes), self.cache_size)
 
+    @property
+    def schedule(self) -> Schedule:
+        """The costs of Algorithm 1, and how it swaps."""
+        return Schedule(self.C, self.C2_start, self.C2_factor, self.C2_max, self.swaps, self.rough)
+
     def n_levels(self, rank: Ranks) -> int:
         """How many levels a fit has: the supervised training, and each value of C2."""
-        if not (rank == UNLABELED).any():
-            return 1
-        return 1 + n_levels(self.C, self.C2_start, self.C2_factor, self.C2_max)
+        return 1 + (len(self.schedule) if (rank == UNLABELED).any() else 0)
 
 
 @dataclass
@@ -132,6 +132,7 @@ class SolverTrainer:
     """Trains with a solver, as `transduce` asks for it."""
 
     solver: Solver
+    labels: HostLabels
     tol: float
     max_iter: int
     on_chunk: Callable[[int, float], None] | None = None
@@ -141,16 +142,34 @@ class SolverTrainer:
         """How much coarser than the last training the others are."""
         return self.solver.coarse
 
-    def train(self, y: Ranks, cost: Array, warm: Solution | None, precision: float) -> Solution:
+    def train(self, C1: float, C2: float, warm: Solution | None, precision: float) -> Solution:
         """Solve (4) with y fixed."""
-        tol = min(self.tol * precision, max(self.tol, COARSEST))
         return self.solver.solve(
-            y, cost, warm=warm, tol=tol, max_iter=self.max_iter, on_chunk=self.on_chunk
-        )
+            self.labels.y, self.labels.costs(C1, C2), warm=warm,
+            tol=training_tol(self.tol, precision), max_iter=self.max_iter,
+            on_chunk=self.on_chunk,
+        )  # fmt: skip
 
-    def gain(self, d: Array) -> Array:
+    @property
+    def gain(self) -> Gain:
         """Decrease of the loss when a row changes sides."""
-        return swap_gain(self.solver.loss, d)
+        return partial(swap_gain, self.solver.loss)
+
+    @property
+    def wrong_side_loss(self) -> Gain:
+        """The loss on the wrong side of a threshold."""
+        return partial(wrong_side_loss, self.solver.loss)
+
+
+def training_tol(tol: float, precision: float) -> float:
+    """The tolerance of a training; the coarsest ones still tell something.
+
+    Examples
+    --------
+    >>> training_tol(1e-3, 10.0), training_tol(0.05, 10.0), training_tol(0.5, 10.0)
+    (0.01, 0.1, 0.5)
+    """
+    return min(tol * precision, max(tol, COARSEST))
 
 
 @dataclass
@@ -182,48 +201,42 @@ class Budget:
 def run_algorithm_1(
     recipe: Recipe,
     solver: Solver,
-    rank: Ranks,
-    weight: Array,
-    n_classes: int,
+    rows: TrainingSet,
     on_training: Note | None = None,
     on_chunk: Callable[[int, float], None] | None = None,
 ) -> Transduction:
     """Algorithm 1 with a solver; without unlabelled rows, one training."""
-    unlabeled = rank == UNLABELED
-    recipe.n_levels(rank)  # refuses a schedule without end
+    recipe.n_levels(rows.rank)  # raises an error for a schedule without end
+    labels = HostLabels(rows.rank, rows.weight)
 
-    def counts(supervised: Fit) -> Index:
+    def counts(supervised: Any) -> Index:
         def posteriors() -> Array:
-            calibration = _calibrated(recipe, solver, rank, weight)
-            distances = supervised.h[unlabeled, None] - supervised.thresholds
+            calibration = _calibrated(recipe, solver, rows)
+            distances = supervised.h[rows.unlabeled, None] - supervised.thresholds
             return calibration.probabilities(distances)
 
-        ratio = resolve_ratio(recipe.class_ratio, rank, supervised, n_classes, posteriors)
+        ratio = resolve_ratio(recipe.class_ratio, rows.rank, supervised, rows.n_classes, posteriors)
         return class_counts(
-            ratio, int(unlabeled.sum()), lambda: predicted_counts(supervised, unlabeled)
+            ratio, labels.n_unlabeled, lambda: predicted_counts(supervised, rows.unlabeled)
         )
 
-    schedule = c2_schedule(recipe.C, recipe.C2_start, recipe.C2_factor, recipe.C2_max)
-    trainer = SolverTrainer(solver, recipe.tol, recipe.max_iter, on_chunk)
-    return transduce(
-        trainer, rank, weight, recipe.C, schedule, counts, recipe.swaps, on_training,
-        recipe.rough,
-    )  # fmt: skip
+    trainer = SolverTrainer(solver, labels, recipe.tol, recipe.max_iter, on_chunk)
+    return transduce(trainer, labels, recipe.schedule, counts, on_training)
 
 
-def _calibrated(recipe: Recipe, solver: Solver, rank: Ranks, weight: Array) -> Calibration:
+def _calibrated(recipe: Recipe, solver: Solver, training: TrainingSet) -> Calibration:
     """How distances of the supervised model become probabilities, from rows that it had not seen.
 
     Folds are dealt in the order of the rows' ranks, so that the same rows give the same folds in
     any order but for ties.
     """
-    labeled = np.flatnonzero(rank != UNLABELED)
+    rank, labeled = training.rank, np.flatnonzero(~training.unlabeled)
     fold = np.full(len(rank), -1)
     fold[labeled[np.argsort(rank[labeled], kind="stable")]] = np.arange(len(labeled)) % FOLDS
     distances, truth = [], []
     for k in range(FOLDS):
         hidden = fold == k
-        cost = np.where((rank == UNLABELED) | hidden, 0.0, recipe.C * weight)
+        cost = np.where(training.unlabeled | hidden, 0.0, recipe.C * training.weight)
         if hidden.any() and (cost > 0).any():
             fit = solver.solve(rank, cost, tol=recipe.tol, max_iter=recipe.max_iter)
             distances.append(fit.h[hidden, None] - fit.thresholds)
@@ -236,10 +249,7 @@ def _calibrated(recipe: Recipe, solver: Solver, rank: Ranks, weight: Array) -> C
 
 def fit_model(
     recipe: Recipe,
-    X: Matrix,
-    rank: Ranks,
-    weight: Array,
-    n_classes: int,
+    rows: TrainingSet,
     *,
     kernel: Kernel | None = None,
     data: Gram | Rows | None = None,
@@ -252,14 +262,8 @@ def fit_model(
     ----------
     recipe : Recipe
         How.
-    X : matrix
-        Training rows, or their kernel values.
-    rank : ndarray of shape (n_rows,)
-        Ranks, `UNLABELED` where there is none.
-    weight : ndarray of shape (n_rows,)
-        Factor of each row's cost.
-    n_classes : int
-        K.
+    rows : TrainingSet
+        To what.
     kernel : Kernel, optional
         The kernel, if it is settled already.
     data : Gram or Rows, optional
@@ -274,49 +278,42 @@ def fit_model(
     model : Model
         The fitted model, brought to rounding accuracy where that is quick.
     """
-    kernel = recipe.kernel_for(X) if kernel is None else kernel
-    data = recipe.hold(kernel, X, n_classes) if data is None else data
-    solver = solver_for(data, recipe.problem(n_classes), share)
+    kernel = recipe.kernel_for(rows.X) if kernel is None else kernel
+    data = recipe.hold(kernel, rows.X, rows.n_classes) if data is None else data
+    solver = solver_for(data, recipe.problem(rows.n_classes), share)
     told = (progress.training, progress.chunk) if progress is not None else (None, None)
-    result = run_algorithm_1(recipe, solver, rank, weight, n_classes, *told)
+    result = run_algorithm_1(recipe, solver, rows, *told)
     result.fit = solver.refine(result.fit)
-    projection = Projection.of(kernel, X, result.fit.coefficients, result.fit.coef)
+    projection = Projection.of(kernel, rows.X, result.fit.coefficients, result.fit.coef)
     shift = data.shift(result.fit.coefficients, projection.coef)
     return Model(projection, result.fit.thresholds + shift, result)
 
 
 def held_out(
     recipe: Recipe,
+    rows: TrainingSet,
     data: Gram | Rows,
-    rank: Ranks,
-    weight: Array,
-    n_classes: int,
-    fold: Index,
-    k: int,
+    hidden: Index,
     *,
     transductive: bool,
     refine: bool = False,
     share: float = 1.0,
     budget: Budget | None = None,
-) -> tuple[Index, Array, Ranks]:
-    """What a model that has not seen the labels of fold k says of its rows.
+) -> tuple[Array, Ranks]:
+    """What a model that has not seen the labels of some rows predicts for them.
 
     Parameters
     ----------
     recipe : Recipe
         How to fit it.
-    data : Gram or Rows
+    rows : TrainingSet
         All rows, labelled or not.
-    rank, weight : ndarray of shape (n_rows,)
-        Ranks and weights of all rows.
-    n_classes : int
-        K.
-    fold : ndarray of shape (n_rows,)
-        The fold in which each row's label is hidden, -1 for none.
-    k : int
-        The fold.
+    data : Gram or Rows
+        The same rows as the solver holds them.
+    hidden : ndarray of int
+        The rows whose labels are hidden.
     transductive : bool
-        Whether unlabelled rows, with those of the fold among them, take part.
+        Whether unlabelled rows, with the hidden ones among them, take part.
     refine : bool
         Whether to bring the model to rounding accuracy where that is quick.
     share : float
@@ -326,22 +323,21 @@ def held_out(
 
     Returns
     -------
-    rows : ndarray
-        The rows of the fold.
-    distances : ndarray of shape (len(rows), n_thresholds)
-        Their distances to the thresholds.
-    labels : ndarray of shape (len(rows),)
+    distances : ndarray of shape (len(hidden), n_thresholds)
+        Distances of the hidden rows to the thresholds.
+    labels : ndarray of shape (len(hidden),)
         Their ranks: those that Algorithm 1 ends with, or by the thresholds.
     """
-    rows = np.flatnonzero(fold == k)
-    visible = np.where(fold == k, UNLABELED, rank)
-    solver = solver_for(data, recipe.problem(n_classes), share)
-    if transductive and (visible == UNLABELED).any():
-        result = run_algorithm_1(recipe, solver, visible, weight, n_classes, budget)
+    rank = rows.rank.copy()
+    rank[hidden] = UNLABELED
+    visible = replace(rows, rank=rank)
+    solver = solver_for(data, recipe.problem(rows.n_classes), share)
+    if transductive and visible.unlabeled.any():
+        result = run_algorithm_1(recipe, solver, visible, budget)
         fit = solver.refine(result.fit) if refine else result.fit
-        return rows, fit.h[rows, None] - fit.thresholds, result.y[rows]
-    cost = np.where(visible == UNLABELED, 0.0, recipe.C * weight)
-    fit = solver.solve(visible, cost, tol=recipe.tol, max_iter=recipe.max_iter)
+        return fit.h[hidden, None] - fit.thresholds, result.labels.y[hidden]
+    cost = np.where(visible.unlabeled, 0.0, recipe.C * rows.weight)
+    fit = solver.solve(rank, cost, tol=recipe.tol, max_iter=recipe.max_iter)
     fit = solver.refine(fit) if refine else fit
-    distances = fit.h[rows, None] - fit.thresholds
-    return rows, distances, (distances > 0).sum(axis=1)
+    distances = fit.h[hidden, None] - fit.thresholds
+    return distances, (distances > 0).sum(axis=1)

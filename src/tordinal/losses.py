@@ -127,6 +127,18 @@ LOSSES: dict[str, type] = {
 }
 
 
+def wrong_side_loss(loss: Loss, d: Array) -> Array:
+    """The loss at a distance d on the wrong side of a threshold, the larger of the two sides.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> wrong_side_loss(Hinge(), np.array([0.0, 2.0]))
+    array([1., 3.])
+    """
+    return loss.value(-d)
+
+
 def swap_gain(loss: Loss, d: Array) -> Array:
     """How much (6) falls when a row at distance d > 0 on the wrong side of a threshold moves.
 

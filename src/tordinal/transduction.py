@@ -1,61 +1,119 @@
 """Algorithms 1 and 2: pseudo-labels for unlabelled rows, improved by swapping and retraining.
 
-Nothing here knows a loss or a kernel. Whoever can train a threshold model for given ranks and
-costs, and say what a change of sides at a threshold gains, is a `Trainer`.
+This is the only Algorithm 1. It knows no loss, no kernel and no engine: a `Trainer` trains
+threshold models for the present labels, and `PseudoLabels` hold and swap those labels where the
+rows live.
 """
 
 import math
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from functools import partial
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.engines.base import Fit, PseudoLabels
+from tordinal.swapping import Gain, Swaps
+
+__all__ = ["Schedule", "Trainer", "Transduction", "class_counts", "transduce"]
 
 Array = NDArray[np.float64]
-Swaps = int | str
+Index = NDArray[np.int64]
+Record = dict[str, float]
+OnTraining = Callable[[Record, Any], bool]
 
 NEGLIGIBLE = 1e-5  # share of the objective below which `swaps="all"` does not train again
 ROUGH = 1e-3  # the same where candidates are only compared
 FINEST = 1e-4  # how far below `tol` a training is refined to make a swap's gain visible
-FEW_ROWS = 1024  # of which a last training that fails is tried again from nothing
+FEW_ROWS = 1024  # up to so many rows, a last training that fails is repeated from a cold start
 ROUNDING = 1e-18  # share of the objective that no sum in double precision shows
 MOST_LEVELS = 10_000
 
 
-class Fit(Protocol):
-    """A trained threshold model."""
-
-    @property
-    def h(self) -> Array: ...
-
-    @property
-    def thresholds(self) -> Array: ...
-
-    @property
-    def objective(self) -> float: ...
-
-    @property
-    def n_iter(self) -> int: ...
-
-    @property
-    def converged(self) -> bool: ...
-
-
 class Trainer(Protocol):
-    """Trains threshold models on one set of rows."""
+    """Trains threshold models on one set of rows, for the labels that they have now."""
 
     @property
     def coarse(self) -> float:
         """How much coarser than the last training the others are."""
 
-    def train(self, y: Ranks, cost: Array, warm: Any | None, precision: float) -> Any:
+    @property
+    def gain(self) -> Gain:
+        """How much a row's loss falls when it changes sides, at d on the wrong side of t."""
+
+    @property
+    def wrong_side_loss(self) -> Gain:
+        """The loss at d on the wrong side of t."""
+
+    def train(self, C1: float, C2: float, warm: Any | None, precision: float) -> Any:
         """Solve (4) with y fixed, to `precision` times the usual tolerance; return a `Fit`."""
 
-    def gain(self, d: Array) -> Array:
-        """How much a row's loss falls when it changes sides, at d on the wrong side of t."""
+
+@dataclass(frozen=True)
+class Schedule:
+    """The costs that Algorithm 1 trains with, and how labels are swapped in between.
+
+    Attributes
+    ----------
+    C1 : float
+        Cost of labelled rows.
+    C2_start, C2_factor : float
+        First value of C2, the cost of unlabelled rows, and the factor from one to the next.
+    C2_max : float or None
+        The last value. None: values below C1, as in the paper.
+    swaps : {"single", "all", "optimal"} or int
+        Pairs per class boundary and training, or the exact step.
+    rough : bool
+        For comparisons, where the last bit of the objective does not matter: swaps that gain less
+        than a thousandth of it are not made, and no training is repeated more finely.
+
+    Examples
+    --------
+    >>> list(Schedule(1.0, 0.25).values())
+    [0.25, 0.5]
+    >>> list(Schedule(1.0, 0.25, C2_max=0.3).values())
+    [0.25, 0.3]
+    """
+
+    C1: float = 1.0
+    C2_start: float = 1e-5
+    C2_factor: float = 2.0
+    C2_max: float | None = None
+    swaps: Swaps = "single"
+    rough: bool = False
+
+    def __len__(self) -> int:
+        """How many values of C2 there are."""
+        start, end = self.C2_start, self.C2_max
+        top = self.C1 if end is None else end
+        # Differences of logarithms, because the quotient of top and start may overflow.
+        steps = (math.log(top) - math.log(start)) / math.log(self.C2_factor) if top > start else 0.0
+        n = math.ceil(steps - 1e-9) + (end is not None)
+        if n > MOST_LEVELS:
+            raise ValueError(
+                f"C2_start={start:g} and C2_factor={self.C2_factor!r} would train at {n:,} values "
+                f"of C2 on the way to {top:g}; choose a larger factor (the paper's is 2) or a "
+                "larger start"
+            )
+        return n
+
+    def values(self) -> Iterator[float]:
+        """Lines 5, 6 and 17 of Algorithm 1: the values of C2."""
+        C2 = self.C2_start
+        while (self.C1 if self.C2_max is None else self.C2_max) > C2:
+            yield C2
+            # The smallest numbers do not grow by a factor.
+            C2 = max(C2 * self.C2_factor, math.nextafter(C2, math.inf))
+        if self.C2_max is not None:
+            yield self.C2_max
+
+    @property
+    def least_gain(self) -> float:
+        """Share of the objective that swaps must gain for another training."""
+        # Footnote 2, several pairs at once, is for speed: no swaps too small to measure.
+        return ROUGH if self.rough else NEGLIGIBLE if self.swaps == "all" else 0.0
 
 
 @dataclass
@@ -64,59 +122,18 @@ class Transduction:
 
     Attributes
     ----------
-    y : ndarray of shape (n_samples,)
+    labels : PseudoLabels
         Given and pseudo ranks.
     fit : Fit
         The last training.
-    initial : ndarray of shape (n_samples,)
-        The ranks of Algorithm 2, before any swap.
     history : list of dict
         One record per training: ``C2``, ``objective``, the ``swaps`` made after it, and its solver
-        steps ``n_iter``.
+        iterations ``n_iter``.
     """
 
-    y: Ranks
+    labels: Any
     fit: Any
-    initial: Ranks
-    history: list[dict[str, float]] = field(default_factory=list)
-
-
-def n_levels(C1: float, start: float, factor: float, end: float | None) -> int:
-    """How many values of C2 a schedule has.
-
-    Examples
-    --------
-    >>> n_levels(1.0, 0.25, 2.0, None)
-    2
-    """
-    top = C1 if end is None else end
-    # Differences of logarithms, because the quotient of top and start may be too large a number.
-    steps = (math.log(top) - math.log(start)) / math.log(factor) if top > start else 0.0
-    levels = math.ceil(steps - 1e-9) + (end is not None)
-    if levels > MOST_LEVELS:
-        raise ValueError(
-            f"C2_start={start:g} and C2_factor={factor!r} would train at {levels:,} values of C2 "
-            f"on the way to {top:g}; choose a larger factor (the paper's is 2) or a larger start"
-        )
-    return levels
-
-
-def c2_schedule(C1: float, start: float, factor: float, end: float | None) -> Iterator[float]:
-    """Lines 5, 6 and 17 of Algorithm 1: the values of C2.
-
-    Examples
-    --------
-    >>> list(c2_schedule(1.0, 0.25, 2.0, None))
-    [0.25, 0.5]
-    >>> list(c2_schedule(1.0, 0.25, 2.0, 0.3))
-    [0.25, 0.3]
-    """
-    C2 = start
-    while (C1 if end is None else end) > C2:
-        yield C2
-        C2 = max(C2 * factor, math.nextafter(C2, math.inf))  # the smallest numbers do not grow
-    if end is not None:
-        yield end
+    history: list[Record] = field(default_factory=list)
 
 
 def class_counts(
@@ -151,30 +168,18 @@ def class_counts(
     return counts
 
 
-def initial_labels(h: Array, counts: NDArray[np.int64]) -> Ranks:
-    """Algorithm 2, lines 7 to 11: sort by projection and hand out the ranks in the given numbers.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> initial_labels(np.array([0.3, -1.0, 2.0]), np.array([1, 2]))
-    array([1, 0, 1])
-    """
-    y = np.empty(len(h), dtype=np.int64)
-    y[np.argsort(h, kind="stable")] = np.repeat(np.arange(len(counts)), counts)
-    return y
+def run(work: Callable[[], Any]) -> Any:
+    """Do a unit of work: an engine whose workers can be lost repeats it instead."""
+    return work()
 
 
 def transduce(
     trainer: Trainer,
-    y: Ranks,
-    weight: Array,
-    C1: float,
-    schedule: Iterable[float],
-    counts: Callable[[Fit], NDArray[np.int64]],
-    swaps: Swaps = "single",
-    on_training: Callable[[dict[str, float], Any], bool] | None = None,
-    rough: bool = False,
+    labels: PseudoLabels,
+    schedule: Schedule,
+    counts: Callable[[Fit], Index],
+    on_training: OnTraining | None = None,
+    protect: Callable[[Callable[[], Any]], Any] = run,
 ) -> Transduction:
     """Algorithm 1.
 
@@ -182,191 +187,136 @@ def transduce(
     ----------
     trainer : Trainer
         Solves (4) for fixed ranks.
-    y : ndarray of shape (n_samples,)
-        Ranks, `UNLABELED` where there is none.
-    weight : ndarray of shape (n_samples,)
-        Factor of each row's cost.
-    C1 : float
-        Cost of labelled rows.
-    schedule : iterable of float
-        Ascending values of C2, the cost of unlabelled rows.
+    labels : PseudoLabels
+        The labels of the rows.
+    schedule : Schedule
+        Costs and swaps.
     counts : callable
         Class counts of the pseudo-labels, given the supervised fit.
-    swaps : {"single", "all", "optimal"} or int
-        Pairs per class boundary and training, or the exact step.
     on_training : callable, optional
         Called with each new record of the history and the fit; a true answer ends the search there.
-    rough : bool
-        For comparisons, where the last bit of the objective does not matter: exchanges that gain
-        less than a thousandth of it are not made, and no training is repeated more finely.
+    protect : callable, optional
+        Does a unit of work, as a whole or not at all: a value of C2 costs as much as is lost with
+        a worker of a cluster.
     """
-    # Footnote 2 is for speed: no immeasurable exchanges.
-    least_gain = ROUGH if rough else NEGLIGIBLE if swaps == "all" else 0.0
-    unlabeled = y == UNLABELED
-    supervised = trainer.train(
-        y, np.where(unlabeled, 0.0, C1 * weight), None, 1.0
-    )  # Algorithm 2, line 5
-    result = Transduction(y, supervised, y)
-    stop = _record(result, 0.0, on_training)
-    if not unlabeled.any():
+    search = _Search(trainer, labels, schedule, on_training or (lambda record, fit: False))
+    level = protect(search.train_supervised)  # Algorithm 2, line 5
+    supervised = level.fit
+    result = Transduction(labels, supervised, level.history)
+    if labels.n_unlabeled == 0:
         return result
-    result.y = result.initial = y.copy()
-    result.y[unlabeled] = initial_labels(supervised.h[unlabeled], counts(supervised))  # line 4
-    levels = _measurable(schedule, supervised, weight[unlabeled], trainer.gain)
-    coarse, cost = False, weight
-    for level, C2 in enumerate(levels, start=1):  # lines 5, 6 and 17
-        if stop:
+    protect(partial(labels.assign, supervised, counts))  # line 4
+    levels = _measurable(schedule, supervised, labels, trainer)
+    for number, C2 in enumerate(levels, start=1):  # lines 5, 6 and 17
+        if level.stopped:
             break
-        cost = np.where(unlabeled, C2, C1) * weight
-        # A rough search has a coarse tolerance already, and no fine training at its end.
-        precision = 1.0 if rough else trainer.coarse
-        result.fit = trainer.train(result.y, cost, result.fit, precision)  # line 8
-        coarse = precision > 1.0
-        stop = _record(result, C2, on_training)
-        while not stop:
-            swapped, n_swaps = exchange_labels(
-                result.fit, result.y, unlabeled, weight, trainer.gain, swaps
-            )  # lines 9 to 15
-            if n_swaps and least_gain > 0.0:
-                gained = C2 * labeling_gain(result.fit, result.y, swapped, weight, trainer.gain)
-                n_swaps = n_swaps if gained > least_gain * result.fit.objective else 0
-            fit = _retrain(trainer, swapped, cost, result.fit) if n_swaps else None  # line 8
-            if fit is not None:
-                result.y, result.fit, coarse = swapped, fit, trainer.coarse > 1.0
-                result.history[-1]["swaps"] = n_swaps
-                stop = _record(result, C2, on_training)
-            elif coarse and level == len(levels) and not rough:
-                _refine(result, trainer, cost)  # and look again whether a swap is left
-                coarse = False
-            else:
-                break  # line 16
-    if coarse and not rough:
-        _refine(result, trainer, cost)
+        level = protect(partial(search.improve, C2, level.fit, number == len(levels)))
+        result.fit = level.fit
+        result.history += level.history
     return result
 
 
+@dataclass
+class _Level:
+    """The trainings at one value of C2; they are kept apart so that they can be repeated."""
+
+    C2: float
+    fit: Any
+    history: list[Record] = field(default_factory=list)
+    stopped: bool = False
+
+
+@dataclass(frozen=True)
+class _Search:
+    """The two units of work of Algorithm 1."""
+
+    trainer: Trainer
+    labels: PseudoLabels
+    schedule: Schedule
+    on_training: OnTraining
+
+    def train_supervised(self) -> _Level:
+        """Train on the labelled rows alone."""
+        level = _Level(0.0, None)
+        self._keep(level, self.trainer.train(self.schedule.C1, 0.0, None, 1.0))
+        return level
+
+    def improve(self, C2: float, fit: Any, last: bool) -> _Level:
+        """Lines 7 to 16 of Algorithm 1: train and swap until no label is swapped."""
+        C1, trainer, labels = self.schedule.C1, self.trainer, self.labels
+        level = _Level(C2, fit)
+        # A rough search has a coarse tolerance already, and no fine training at its end.
+        precision = 1.0 if self.schedule.rough else trainer.coarse
+        coarse = precision > 1.0
+        self._keep(level, trainer.train(C1, C2, fit, precision))  # line 8
+        while not level.stopped:
+            n_swaps = labels.swap(level.fit, trainer.gain, self.schedule.swaps)  # lines 9 to 15
+            trained = self._retrain(level) if n_swaps and self._worthwhile(level) else None
+            if trained is not None:  # line 8
+                level.history[-1]["swaps"] = n_swaps
+                self._keep(level, trained)
+                coarse = trainer.coarse > 1.0
+                continue
+            labels.undo()
+            if not (coarse and last) or self.schedule.rough:
+                return level  # line 16
+            self._refine(level)  # and look again whether a swap is left
+            coarse = False
+        if coarse and not self.schedule.rough:
+            self._refine(level)
+        return level
+
+    def _keep(self, level: _Level, fit: Any) -> None:
+        level.fit = fit
+        record = {"C2": level.C2, "objective": fit.objective, "swaps": 0, "n_iter": fit.n_iter}
+        level.history.append(record)
+        level.stopped = bool(self.on_training(record, fit))
+
+    def _worthwhile(self, level: _Level) -> bool:
+        least = self.schedule.least_gain
+        if least == 0.0:
+            return True
+        gained = level.C2 * self.labels.gain(level.fit, self.trainer.gain)
+        return gained > least * float(level.fit.objective)
+
+    def _retrain(self, level: _Level) -> Any | None:
+        """Train on swapped labels; the objective must fall, as Proposition 2 promises.
+
+        A coarse solution tells which pair to swap next. It can hide a small gain, so the training
+        is refined until that shows. If it never does, the gain is too small to measure: None, and
+        the swap is not made. So the search always ends.
+        """
+        fit, precision = level.fit, self.trainer.coarse
+        while precision >= FINEST:
+            fit = self.trainer.train(self.schedule.C1, level.C2, fit, precision)
+            if fit.objective < level.fit.objective:
+                return fit
+            precision *= 0.1
+        return None
+
+    def _refine(self, level: _Level) -> None:
+        """Bring the last training to the usual precision; where rows are few, by every means."""
+        train = partial(self.trainer.train, self.schedule.C1, level.C2)
+        fit = train(level.fit, 1.0)
+        if not fit.converged and self.labels.n_rows <= FEW_ROWS:
+            cold = train(None, 1.0)
+            fit = cold if cold.objective < fit.objective else fit
+        swapped = len(level.history) > 1
+        # After a swap the objective must have fallen, which the tolerance may hide.
+        if not swapped or fit.objective < level.history[-2]["objective"]:
+            level.fit = fit
+            level.history[-1]["objective"] = fit.objective
+            level.history[-1]["n_iter"] += fit.n_iter
+
+
 def _measurable(
-    schedule: Iterable[float], supervised: Fit, weight: Array, gain: Callable[[Array], Array]
+    schedule: Schedule, supervised: Fit, labels: PseudoLabels, trainer: Trainer
 ) -> list[float]:
     """The values of C2 at which unlabelled rows can change anything, and the last one.
 
     Below, all their losses together are lost in the rounding of the supervised objective: training
     would not move, and no swap would lower the objective.
     """
-    levels = list(schedule)
-    farthest = np.abs(supervised.h[:, None] - supervised.thresholds).max(keepdims=True).ravel()
-    most = float(weight.sum()) * len(supervised.thresholds) * (1.0 + float(gain(farthest)[0]))
+    levels = list(schedule.values())
+    most = labels.greatest_losses(supervised, trainer.wrong_side_loss)
     return [C2 for C2 in levels[:-1] if C2 * most > ROUNDING * supervised.objective] + levels[-1:]
-
-
-def exchange_labels(
-    fit: Fit,
-    y: Ranks,
-    unlabeled: NDArray[np.bool_],
-    weight: Array,
-    gain: Callable[[Array], Array],
-    swaps: Swaps,
-) -> tuple[Ranks, int]:
-    """New pseudo-labels of smaller loss at the fit's (h, t), and the number of pairs exchanged.
-
-    Class counts are kept.
-    Lines 9 to 15 of Algorithm 1, or with ``swaps="optimal"`` the labels of least loss: see
-    `optimal_labels`. An exchange whose measured gain is not positive is not made.
-    """
-    new = y.copy()
-    if swaps == "optimal":
-        new[unlabeled] = optimal_labels(fit.h[unlabeled], y[unlabeled])
-        if labeling_gain(fit, y, new, weight, gain) <= 0:
-            return y, 0
-        crossings = np.maximum(new - y, 0).sum()
-        return new, int(crossings)
-    pairs = {"single": 1, "all": len(y)}[swaps] if isinstance(swaps, str) else swaps
-    # Only rows on a wrong side of some threshold can be exchanged: few, compared with all.
-    wrong = np.flatnonzero(unlabeled & (ranks(fit.h, fit.thresholds) != y))
-    h, rank, share = fit.h[wrong], y[wrong], weight[wrong]
-    n_swaps = 0
-    for k, t in enumerate(fit.thresholds):  # line 9
-        # Condition (5): labelled k but above t_k, labelled k + 1 but not above it.
-        high = _by_gain(np.flatnonzero((rank == k) & (h > t)), h - t, share, gain)
-        low = _by_gain(np.flatnonzero((rank == k + 1) & (h <= t)), t - h, share, gain)
-        n = min(len(high), len(low), pairs)
-        rank[high[:n]], rank[low[:n]] = k + 1, k  # lines 12 and 13
-        n_swaps += n
-    new[wrong] = rank
-    return new, n_swaps
-
-
-def optimal_labels(h: Array, y: Ranks) -> Ranks:
-    """The labels of least loss with the class counts of y: sort by h and hand out the ranks.
-
-    Rows of equal h keep the order of their labels, so that equal rows never exchange labels back
-    and forth.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> optimal_labels(np.array([0.5, 0.1, 0.1]), np.array([0, 1, 0]))
-    array([1, 0, 0])
-    """
-    new = np.empty_like(y)
-    new[np.lexsort((y, h))] = np.sort(y)
-    return new
-
-
-def labeling_gain(
-    fit: Fit, old: Ranks, new: Ranks, weight: Array, gain: Callable[[Array], Array]
-) -> float:
-    """How much the loss at the fit's (h, t) falls from the old ranks to the new, in units of C2."""
-    total = 0.0
-    for k, t in enumerate(fit.thresholds):
-        up = np.flatnonzero((old <= k) & (new > k))
-        down = np.flatnonzero((old > k) & (new <= k))
-        total += float(weight[up] @ gain(fit.h[up] - t)) + float(
-            weight[down] @ gain(t - fit.h[down])
-        )
-    return total
-
-
-def _by_gain(
-    rows: NDArray[np.int64], d: Array, weight: Array, gain: Callable[[Array], Array]
-) -> NDArray[np.int64]:
-    """Rows with the largest decrease first (line 11), ties by the larger violation."""
-    return rows[np.lexsort((-d[rows], -weight[rows] * gain(d[rows])))]
-
-
-def _retrain(trainer: Trainer, y: Ranks, cost: Array, last: Any) -> Any | None:
-    """Train on swapped labels; the objective must fall, as Proposition 2 promises.
-
-    A coarse solution tells which pair to swap next. It can hide a small gain, so the training is
-    refined until that shows. If it never does, the gain is below what can be measured: None, and
-    the swap is not made. So the search always ends.
-    """
-    fit, precision = last, trainer.coarse
-    while precision >= FINEST:
-        fit = trainer.train(y, cost, fit, precision)
-        if fit.objective < last.objective:
-            return fit
-        precision *= 0.1
-    return None
-
-
-def _refine(result: Transduction, trainer: Trainer, cost: Array) -> None:
-    """Bring the last training to the usual precision; where rows are few, by every means."""
-    fit = trainer.train(result.y, cost, result.fit, 1.0)
-    if not fit.converged and len(result.y) <= FEW_ROWS:
-        cold = trainer.train(result.y, cost, None, 1.0)
-        fit = cold if cold.objective < fit.objective else fit
-    before, last = result.history[-2:]
-    swapped = before["C2"] == last["C2"]
-    if not swapped or fit.objective < before["objective"]:  # the tolerance may hide the gain
-        result.fit, last["objective"] = fit, fit.objective
-        last["n_iter"] += fit.n_iter
-
-
-def _record(
-    result: Transduction, C2: float, on_training: Callable[[dict[str, float], Any], bool] | None
-) -> bool:
-    fit = result.fit
-    record = {"C2": C2, "objective": fit.objective, "swaps": 0, "n_iter": fit.n_iter}
-    result.history.append(record)
-    return bool(on_training(record, fit)) if on_training is not None else False

@@ -114,12 +114,12 @@ def test_equal_rows_are_told_apart_as_on_one_machine(client):
 
 
 def test_many_pairs_are_chosen_by_counting(client, monkeypatch):
-    from tordinal.dask import transduction
+    from tordinal.dask import pseudo_labels
 
     X, _, hidden = problem(150, 3, 20, seed=5)
     weight = np.random.default_rng(0).choice([0.5, 1.0, 2.0], 150)
     few = TOR(swaps="all", **FINE).fit(in_blocks(X, [80, 70]), hidden, weight)
-    monkeypatch.setattr(transduction, "MOST_CANDIDATES", 0)
+    monkeypatch.setattr(pseudo_labels, "MOST_CANDIDATES", 0)
     many = TOR(swaps="all", **FINE).fit(in_blocks(X, [80, 70]), hidden, weight)
     assert sum(r["swaps"] for r in many.history_) > 0
     np.testing.assert_array_equal(many.transduction_.compute(), few.transduction_.compute())

@@ -6,7 +6,7 @@ from tordinal.engines.gram import Gram
 from tordinal.engines.rows import Rows
 from tordinal.kernels import Linear
 from tordinal.solvers import SMO, Newton, Solution
-from tordinal.transduction import exchange_labels
+from tordinal.swapping import swap_labels
 
 
 def test_a_solution_of_scaled_features_is_one_of_the_true_ones():
@@ -50,10 +50,10 @@ def test_after_a_swap_the_objective_is_at_most_what_the_swap_alone_makes_it(kind
     problem, cost = problem_of("hinge"), np.full(120, 0.3)
     solver = SMO(Gram(Linear(), X, 10), problem) if kind == "smo" else Newton(Rows(X), problem)
     before = solver.solve(y, cost, tol=tol)
-    swapped, n = exchange_labels(
-        before,
+    swapped, n = swap_labels(
+        before.h,
+        before.thresholds,
         y,
-        np.ones(120, dtype=bool),
         np.ones(120),
         lambda d: problem.loss.value(-d) - problem.loss.value(d),
         "single",

@@ -22,7 +22,8 @@ from tordinal.couplings import Reduction
 from tordinal.dask import pieces
 from tordinal.dask.data import BlockedData, is_dask
 from tordinal.dask.parts import Parts
-from tordinal.dask.transduction import Fit, Search, Trainer
+from tordinal.dask.pseudo_labels import ClusterLabels
+from tordinal.dask.trainer import ClusterFit, ClusterTrainer
 from tordinal.engines.threads import one_thread_each
 from tordinal.estimators import Calibrator
 from tordinal.estimators._base import (
@@ -35,7 +36,7 @@ from tordinal.losses import Logistic, check_loss
 from tordinal.problem import Problem
 from tordinal.projection import Projection
 from tordinal.reduction import ranks
-from tordinal.transduction import c2_schedule, class_counts, n_levels
+from tordinal.transduction import Schedule, Transduction, class_counts, transduce
 
 __all__ = ["REDSVM", "TOR"]
 
@@ -60,7 +61,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
     callback: Callable[[str, int, int], None] | None
     client: Any
 
-    def _fit(self, X: Any, y: Any, sample_weight: Any, prepare_search: Any) -> None:
+    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
         client = _client(self.client)
         token = uuid.uuid4().hex[:12]
         data = BlockedData(client, X, y, sample_weight, self.classes, token, self._transductive)
@@ -79,23 +80,27 @@ class _Distributed(ClassifierMixin, BaseEstimator):
                     stacklevel=3,
                 )
             problem = Problem(check_loss(self.loss), Reduction(), K - 1)
-            trainer = Trainer(
+            trainer = ClusterTrainer(
                 parts, problem, data.n_features, data.scale, data.dense, self.tol, self.max_iter
             )
             counting = partial(trainer.rows.sum, pieces.given_counts, K)
             given, free, weight = parts.safely(counting)
-            self._check(given, free, weight)
-            search, schedule, counts = prepare_search(trainer, given, int(free), K)
+            self._check(int(free), weight)
+            labels = ClusterLabels(trainer.rows, trainer.problem, sum(data.sizes), int(free))
+            schedule = self._schedule()
             with one_thread_each():  # threads that wait busily would slow down workers beside them
-                fit = search.run(schedule, counts)
-            self._keep(fit, data, search, parts)
+                result = transduce(
+                    trainer, labels, schedule, self._class_counts(trainer, given, int(free)),
+                    self._listener(1 + len(schedule) if free else 1), parts.protect,
+                )  # fmt: skip
+            self._keep(result, data, parts)
         finally:
             # Also after Ctrl-C: what is running ends with its pass, and nothing is kept.
             if parts is not None:
                 parts.release()
             client.cancel(data.prepared)
 
-    def _check(self, given: Any, free: int, weight: float) -> None:
+    def _check(self, free: int, weight: float) -> None:
         if weight <= 0:
             raise ValueError(
                 "sample_weight: every labelled row has weight 0, so there is nothing to learn from"
@@ -106,12 +111,47 @@ class _Distributed(ClassifierMixin, BaseEstimator):
                 "learns from unlabelled rows too, or drop those rows."
             )
 
-    def _keep(self, fit: Fit, data: "BlockedData", search: Search, parts: Parts) -> None:
+    def _schedule(self) -> Schedule:
+        """The costs of Algorithm 1."""
+        names = [
+            name for name in ("C2_start", "C2_factor", "C2_max", "swaps") if hasattr(self, name)
+        ]
+        return Schedule(self.C, **{name: getattr(self, name) for name in names})
+
+    def _class_counts(self, trainer: ClusterTrainer, given: Any, free: int) -> Any:
+        """How many pseudo-labels of each class there are, for a supervised fit."""
+        ratio = check_class_ratio(getattr(self, "class_ratio", "labeled"), len(given))
+        if isinstance(ratio, str) and ratio not in ("labeled", "predicted", "blended", "uniform"):
+            raise ValueError(
+                f"class_ratio={ratio!r} is not supported by tordinal.dask: choose 'labeled', "
+                "'predicted', 'blended' or 'uniform', or give the proportions"
+            )
+
+        def counts(fit: ClusterFit) -> Any:
+            predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.thresholds)
+            return class_counts(ratio_of_counts(ratio, given, predicted), free, predicted)
+
+        return counts
+
+    def _listener(self, n_levels: int) -> Any:
+        """Tell the callback about each value of C2."""
+        seen: set[float] = set()
+
+        def told(record: dict[str, float], fit: Any) -> bool:
+            seen.add(record["C2"])
+            if self.callback is not None:
+                self.callback(type(self).__name__, len(seen) - 1, n_levels)
+            return False
+
+        return told
+
+    def _keep(self, result: Transduction, data: BlockedData, parts: Parts) -> None:
+        fit = result.fit
         shift = 0.0 if data.centre is None else float(fit.w @ data.centre) / np.sqrt(data.scale)
         self.coef_ = fit.w / np.sqrt(data.scale)
-        self.thresholds_, self.objective_ = fit.t + shift, fit.objective
-        self.history_ = search.history
-        self.n_iter_ = int(sum(record["n_iter"] for record in search.history))
+        self.thresholds_, self.objective_ = fit.thresholds + shift, fit.objective
+        self.history_ = result.history
+        self.n_iter_ = int(sum(record["n_iter"] for record in result.history))
         self.n_exchanges_, self.n_bytes_ = parts.exchanges, parts.bytes
         if not fit.converged:
             warnings.warn(
@@ -308,11 +348,7 @@ class REDSVM(_Distributed):
         self : REDSVM
             The fitted model.
         """
-
-        def prepare(trainer: Trainer, given: Any, free: int, K: int) -> Any:
-            return Search(trainer, K, self.C, "single"), [], None
-
-        self._fit(X, y, sample_weight, prepare)
+        self._fit(X, y, sample_weight)
         return self
 
 
@@ -411,38 +447,15 @@ class TOR(_Distributed):
         self : TOR
             The fitted model.
         """
-        self._fit(X, y, sample_weight, self._prepare)
+        self._fit(X, y, sample_weight)
         return self
 
-    def _prepare(self, trainer: Trainer, given: Any, free: int, K: int) -> Any:
-        ratio = check_class_ratio(self.class_ratio, K)
-        if isinstance(ratio, str) and ratio not in ("labeled", "predicted", "blended", "uniform"):
-            raise ValueError(
-                f"class_ratio={ratio!r} is not supported by tordinal.dask: choose 'labeled', "
-                "'predicted', 'blended' or 'uniform', or give the proportions"
-            )
-        levels = 1 + n_levels(self.C, self.C2_start, self.C2_factor, self.C2_max)
-        schedule = c2_schedule(self.C, self.C2_start, self.C2_factor, self.C2_max)
-        seen: set[float] = set()
-
-        def told(record: dict[str, float]) -> None:
-            seen.add(record["C2"])
-            if self.callback is not None:
-                self.callback("TOR", len(seen) - 1, levels)
-
-        def counts(fit: Fit) -> Any:
-            predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.t)
-            return class_counts(ratio_of_counts(ratio, given, predicted), free, predicted)
-
-        search = Search(trainer, K, self.C, self.swaps, told)
-        return search, schedule, counts if free else None
-
-    def _keep(self, fit: Fit, data: "BlockedData", search: Search, parts: Parts) -> None:
+    def _keep(self, result: Transduction, data: BlockedData, parts: Parts) -> None:
         import dask.array as da
         from dask.delayed import delayed
 
-        super()._keep(fit, data, search, parts)
-        labels = search.safely(partial(parts.labels, self.classes_), fit)
+        super()._keep(result, data, parts)
+        labels = parts.safely(partial(parts.labels, self.classes_))
         blocks = [
             da.from_delayed(delayed(f), shape=(n,), dtype=self.classes_.dtype)
             for f, n in zip(labels, data.sizes, strict=True)

@@ -25,6 +25,7 @@ from tordinal.dask.waiting import (
     look_for_scheduler,
 )
 from tordinal.engines.threads import n_threads, one_thread_each
+from tordinal.solvers.newton import project
 
 __all__ = ["Part", "PartRows", "Parts", "add_up"]
 
@@ -238,7 +239,7 @@ class Parts:
         for number, future in enumerate(self.prepared):
             places = who.get(future.key) or ()
             if not places:
-                raise LostWorkerError(f"block {number} of X is nowhere")
+                raise LostWorkerError(f"block {number} of X is lost")
             self.where[number] = sorted(places)[0]
             by_worker.setdefault(self.where[number], []).append(future)
         futures = {
@@ -321,11 +322,8 @@ class Parts:
 
     # Snapshots, so that a fault costs one level ---------------------------------------------------
 
-    def safely(self, work: Callable[[], Any], restore: Callable[[], None] = lambda: None) -> Any:
-        """Do a piece of the work; where a worker is lost, go back to where it began, and again.
-
-        Rows go back to the last snapshot; `restore` does what else is to be done then.
-        """
+    def safely(self, work: Callable[[], Any]) -> Any:
+        """Do a unit of work; where a worker is lost, go back to the last snapshot, and again."""
         faults = 0
         while True:
             try:
@@ -336,13 +334,22 @@ class Parts:
                             "a worker was lost together with the only copy of its rows' labels: "
                             "fit again, with more than one worker"
                         )
-                    restore()
                 return work()
             except LostWorkerError as error:
                 faults += 1
                 if faults > MOST_FAULTS:
                     raise RuntimeError(f"{faults} workers were lost on the way: {error}") from error
                 self.on_fault(str(error))
+
+    def protect(self, work: Callable[[], Any]) -> Any:
+        """Do a unit of work and take a snapshot after it: as a whole, or not at all."""
+
+        def whole() -> Any:
+            result = work()
+            self.save()
+            return result
+
+        return self.safely(whole)
 
     def save(self) -> None:
         """Keep labels and multipliers of all rows, and a second time on another worker.
@@ -435,7 +442,19 @@ class PartRows:
     def __init__(self, parts: Parts, which: str, n_features: int, scale: float, few_features: bool):
         self.parts, self.which, self.scale = parts, which, scale
         self.n_features, self.few_features = n_features, few_features
+        self._projected: tuple[int, Array | None] = (0, None)
 
     def sum(self, work: Callable[..., Any], *args: Any) -> Any:
         """Map a function over the blocks and add up what it returns."""
         return self.parts.sum((self.which, work, args))
+
+    def project(self, w: Array) -> None:
+        """Let the rows know h = X w, unless they do."""
+        epoch, known = self._projected
+        if epoch != self.parts.epoch or known is not w:
+            self.sum(project, w)
+            self.projected_by(w)
+
+    def projected_by(self, w: Array | None) -> None:
+        """Take note of the weights that the rows' projections belong to; None if to none."""
+        self._projected = (self.parts.epoch, w)

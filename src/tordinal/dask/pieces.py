@@ -6,7 +6,6 @@ return is of the size of w, of the thresholds, or of a few rows.
 
 import os
 import threading
-from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,6 +21,7 @@ from tordinal.labels import label_array, single_column, unlabeled_rows
 from tordinal.problem import Problem
 from tordinal.reduction import UNLABELED, Ranks, ranks
 from tordinal.solvers.newton import bounds
+from tordinal.swapping import Gain, greatest_losses, labeling_gain, misplaced
 
 __all__ = ["Piece", "Prepared", "StoredRows"]
 
@@ -310,11 +310,6 @@ def losses(block: Any, problem: Problem, t: Array) -> float:
     return problem.losses(block.y, block.cost, block.h, t)
 
 
-def losses_at_nothing(block: Any, problem: Problem, t: Array) -> float:
-    """The loss terms at w = 0."""
-    return problem.losses(block.y, block.cost, np.zeros(len(block.y)), t)
-
-
 def given_counts(piece: Piece, n_classes: int) -> tuple[Index, int, float]:
     """Given ranks by class, how many rows are free, and the weight of the given ones."""
     given = ~piece.free
@@ -329,7 +324,7 @@ def predicted_counts(piece: Piece, t: Array) -> Index:
 
 @silent
 def keep(piece: Piece) -> None:
-    """Remember labels, projections and multipliers; exchanges and trainings write new ones."""
+    """Remember labels, projections and multipliers; swaps and trainings write new ones."""
     piece.kept = (piece.y, piece.h, None if piece.u is None else piece.u.copy())
     piece.y = piece.y.copy()
 
@@ -341,27 +336,24 @@ def take_back(piece: Piece) -> None:
     piece.kept = ()
 
 
-def labeling_gain(piece: Piece, t: Array, gain: Callable[[Array], Array]) -> float:
+def gain_of_swap(piece: Piece, t: Array, gain: Gain) -> float:
     """How much the loss falls from the labels that were remembered to the present ones."""
-    from tordinal.transduction import labeling_gain as of_arrays
+    return labeling_gain(piece.h, t, piece.kept[0], piece.y, piece.weight, gain)
 
-    return of_arrays(_Here(piece.h, t), piece.kept[0], piece.y, piece.weight, gain)
+
+def greatest_losses_of(piece: Piece, t: Array, wrong_side_loss: Gain) -> float:
+    """A bound of the losses of the free rows."""
+    return greatest_losses(piece.h[piece.free], t, piece.weight[piece.free], wrong_side_loss)
+
+
+def pseudo_counts(piece: Piece, n_classes: int) -> Index:
+    """Pseudo-labels by class."""
+    return np.bincount(piece.y[piece.free], minlength=n_classes)
 
 
 def crossings(piece: Piece) -> int:
     """How many boundaries rows have moved up across."""
     return int(np.maximum(piece.y - piece.kept[0], 0).sum())
-
-
-@dataclass
-class _Here:
-    """A fit as far as it is needed."""
-
-    h: Array
-    thresholds: Array
-    objective: float = 0.0
-    n_iter: int = 0
-    converged: bool = True
 
 
 # Order statistics --------------------------------------------------------------------------------
@@ -422,22 +414,22 @@ def hand_out(piece: Piece, cuts: Index, ends: NDArray[np.bool_], below: dict[int
     piece.y[piece.free] = rank
 
 
-# Exchanges at one threshold ----------------------------------------------------------------------
+# Swaps at one threshold ----------------------------------------------------------------------
 
 
-def find_pools(piece: Piece, k: int, t: float, gain: Callable[[Array], Array]) -> Index:
-    """Look for rows on the wrong side of a threshold, condition (5); how many there are.
+def find_pools(piece: Piece, k: int, t: float, gain: Gain) -> Index:
+    """Find the rows that satisfy condition (5) at a threshold, in their order; how many there are.
 
-    They are kept by falling decrease of the loss, ties by the larger violation (line 11).
+    Keys that ascend in this order, the decrease of the loss and the violation, are kept with them.
     """
+    free = np.flatnonzero(piece.free)
+    h, weight = piece.h[free], piece.weight[free]
     piece.pools = {}
-    for high in (True, False):
-        wrong = piece.h > t if high else piece.h <= t
-        rows = np.flatnonzero(piece.free & (piece.y == (k if high else k + 1)) & wrong)
-        d = np.abs(piece.h[rows] - t)
-        first, second = keys(-piece.weight[rows] * gain(d)), keys(-d)
-        order = np.lexsort((second, first))
-        piece.pools[high] = (rows[order], first[order], second[order])
+    for high, rows in zip(
+        (True, False), misplaced(h, piece.y[free], weight, k, t, gain), strict=True
+    ):
+        d = np.abs(h[rows] - t)
+        piece.pools[high] = (free[rows], keys(-weight[rows] * gain(d)), keys(-d))
     return np.array([len(piece.pools[True][0]), len(piece.pools[False][0])])
 
 

@@ -31,8 +31,9 @@ from tordinal.labels import encode_labels, label_array, single_column, unlabeled
 from tordinal.losses import LOSSES, check_loss
 from tordinal.progress import Progress
 from tordinal.projection import Projection
-from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.reduction import UNLABELED, ranks
 from tordinal.solvers import Solution
+from tordinal.training_set import TrainingSet
 
 Array = NDArray[np.float64]
 
@@ -88,8 +89,8 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags.classifier_tags.poor_score = True
         return tags
 
-    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> tuple[Matrix, Ranks, Array]:
-        """Check the input; return X, the ranks (and set `classes_`) and the weight of each row."""
+    def _read(self, X: Any, y: Any, sample_weight: ArrayLike | None) -> TrainingSet:
+        """Check the input, and set `classes_`."""
         if y is None:
             mark = ", None or -1 for the unlabelled ones." if self._transductive else "."
             raise ValueError(
@@ -114,7 +115,7 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
             raise ValueError(
                 "sample_weight: every labelled row has weight 0, so there is nothing to learn from"
             )
-        return X, rank, weight
+        return TrainingSet(X, rank, weight, len(self.classes_))
 
     def _read_rows(self, X: Any, *, reset: bool) -> Matrix:
         """Check rows: dense or CSR, float32 or float64. The door at which X comes in."""
@@ -197,10 +198,10 @@ class ThresholdClassifier(KernelClassifier):
         self, X: Any, y: Any, sample_weight: ArrayLike | None, coupling: Coupling | None = None
     ) -> Model:
         """Fit the model and set the attributes that all such estimators have."""
-        X, rank, weight = self._read(X, y, sample_weight)
+        rows = self._read(X, y, sample_weight)
         recipe = self._recipe(coupling)
-        with Progress(self, n_levels=recipe.n_levels(rank)) as progress:
-            model = fit_model(recipe, X, rank, weight, len(self.classes_), progress=progress)
+        with Progress(self, n_levels=recipe.n_levels(rows.rank)) as progress:
+            model = fit_model(recipe, rows, progress=progress)
         solution = model.solution
         self._warn_unless_converged(solution)
         self._keep_projection(model.projection)
@@ -208,9 +209,8 @@ class ThresholdClassifier(KernelClassifier):
         self.history_ = model.transduction.history
         self.n_iter_ = int(sum(record["n_iter"] for record in self.history_))
         self._calibrator = Calibrator(
-            recipe, model.projection.kernel, X, rank, weight, len(self.classes_),
-            transductive=self._transductive,
-        )  # fmt: skip
+            recipe, model.projection.kernel, rows, transductive=self._transductive
+        )
         return model
 
     def predict_projection(self, X: ArrayLike) -> Array:

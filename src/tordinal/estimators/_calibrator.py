@@ -13,13 +13,13 @@ from tordinal.calibration import (
     fit_calibration,
     identity_calibration,
 )
-from tordinal.distances import Matrix
 from tordinal.fitting import Recipe, held_out
 from tordinal.kernels import Kernel, Precomputed
 from tordinal.losses import Logistic
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.model_selection import content_folds, take
 from tordinal.reduction import UNLABELED, Ranks
+from tordinal.training_set import TrainingSet
 
 __all__ = ["Calibrator", "Evidence"]
 
@@ -64,58 +64,46 @@ class Calibrator:
     Rows are copied: what becomes of the user's own after the fit does not matter.
     """
 
-    def __init__(
-        self,
-        recipe: Recipe,
-        kernel: Kernel,
-        X: Matrix,
-        rank: Ranks,
-        weight: Array,
-        n_classes: int,
-        *,
-        transductive: bool,
-    ):
-        self.n_classes = n_classes
+    def __init__(self, recipe: Recipe, kernel: Kernel, rows: TrainingSet, *, transductive: bool):
+        self.n_classes = rows.n_classes
         self.own_probabilities = isinstance(recipe.loss, Logistic)
         self._calibration: Calibration | None = None
-        self._setup: Any = (recipe, kernel, transductive and bool((rank == UNLABELED).any()))
-        rank = np.where(weight > 0, rank, UNLABELED)
+        self._setup: Any = (recipe, kernel, transductive and bool(rows.unlabeled.any()))
+        rank = np.where(rows.weight > 0, rows.rank, UNLABELED)
         labeled, unlabeled = np.flatnonzero(rank != UNLABELED), np.flatnonzero(rank == UNLABELED)
         # Evenly spread, so that the choice does not depend on chance.
-        rows = np.concatenate(
-            [_spread(labeled, MOST_LABELED), _spread(unlabeled, MOST_UNLABELED)[: len(unlabeled)]]
-        )
-        rows = np.sort(rows if self._setup[2] else _spread(labeled, MOST_LABELED))
+        kept = [_spread(labeled, MOST_LABELED)]
+        if self._setup[2]:
+            kept.append(_spread(unlabeled, MOST_UNLABELED))
+        self._kept: Any = np.sort(np.concatenate(kept))
         pairwise = isinstance(kernel, Precomputed)
-        self._data: Any = (take(X, rows, rows, pairwise=pairwise).copy(), rank[rows], weight[rows])
-        self._rows: Any = rows
+        self._rows: Any = TrainingSet(
+            take(rows.X, self._kept, self._kept, pairwise=pairwise).copy(),
+            rank[self._kept], rows.weight[self._kept], rows.n_classes,
+        )  # fmt: skip
 
     @cached_property
-    def _held_out(self) -> tuple[Index, Array, Ranks]:
-        """Rows held out, by their place among those kept, with distances and labels."""
+    def _held_out(self) -> tuple[Index, Array]:
+        """Rows held out, by their place among those kept, with their distances."""
         recipe, _, transductive = self._setup
         return self._cross_validate(recipe, transductive=transductive)
 
-    def _cross_validate(self, recipe: Recipe, *, transductive: bool) -> tuple[Index, Array, Ranks]:
+    def _cross_validate(self, recipe: Recipe, *, transductive: bool) -> tuple[Index, Array]:
         """Hold out labelled rows in turn and see where a model that has not seen them puts them."""
-        X, rank, weight = self._data
-        kernel, m = self._setup[1], self.n_classes - 1
-        parts = [(np.empty(0, dtype=np.int64), np.empty((0, m)), np.empty(0, dtype=np.int64))]
+        kept, distances = [np.empty(0, dtype=np.int64)], [np.empty((0, self.n_classes - 1))]
+        rows, kernel = self._rows, self._setup[1]
         try:
-            fold = content_folds(X, rank, N_SPLITS)
+            fold = content_folds(rows.X, rows.rank, N_SPLITS)
         except ValueError:  # too few labels to hold any out
-            return parts[0]
-        data = recipe.hold(kernel, X, self.n_classes)
+            return kept[0], distances[0]
+        data = recipe.hold(kernel, rows.X, self.n_classes)
         for k in range(N_SPLITS):
-            seen = rank[(fold != k) & (rank != UNLABELED)]
-            if len(np.unique(seen)) >= 2:
-                held = held_out(
-                    recipe, data, rank, weight, self.n_classes, fold, k,
-                    transductive=transductive, refine=True,
-                )  # fmt: skip
-                parts.append(held)
-        rows, distances, labels = (np.concatenate(part) for part in zip(*parts, strict=True))
-        return rows, distances, labels
+            hidden = np.flatnonzero(fold == k)
+            if len(np.unique(rows.rank[(fold != k) & ~rows.unlabeled])) >= 2:
+                d, _ = held_out(recipe, rows, data, hidden, transductive=transductive, refine=True)
+                kept.append(hidden)
+                distances.append(d)
+        return np.concatenate(kept), np.concatenate(distances)
 
     def calibration(self) -> Calibration:
         """The calibration of the fitted model."""
@@ -123,18 +111,18 @@ class Calibrator:
             if self.own_probabilities:
                 self._calibration = identity_calibration(self.n_classes - 1)
             else:
-                _, rank, weight = self._data
-                rows, distances, _ = self._held_out
-                self._calibration = fit_calibration(distances, rank[rows], weight[rows])
+                held, distances = self._held_out
+                rank, weight = self._rows.rank[held], self._rows.weight[held]
+                self._calibration = fit_calibration(distances, rank, weight)
         return self._calibration
 
     def evidence(self) -> Evidence:
         """Errors of the model, and of the same without unlabelled rows, on the same folds."""
-        if self._data is None:
+        if self._rows is None:
             raise ValueError("this copy of the model holds no training rows any more")
         recipe, _, transductive = self._setup
-        rank = self._data[1]
-        rows, distances, _ = self._held_out
+        rank = self._rows.rank
+        rows, distances = self._held_out
         own = (distances > 0).sum(axis=1)
         p = agree_with(self.calibration().probabilities(distances), own)
         if len(rows) == 0:
@@ -145,9 +133,9 @@ class Calibrator:
         mae = errors["this model"][1]
         if not transductive:
             verdict = f"supervised only: MAE {mae:.2f} {setup}"
-            return Evidence(self._rows[rows], own, p, errors, spread, verdict)
+            return Evidence(self._kept[rows], own, p, errors, spread, verdict)
         plain = replace(recipe, C2_max=None)
-        others, distances, _ = self._cross_validate(plain, transductive=False)
+        others, distances = self._cross_validate(plain, transductive=False)
         plainly = (distances > 0).sum(axis=1)
         errors["supervised"] = _errors(rank[others], plainly)
         spread["supervised"] = float(np.std(np.abs(rank[others] - plainly)))
@@ -156,7 +144,7 @@ class Calibrator:
             f"transduction {helps} here: MAE {mae:.2f} against {errors['supervised'][1]:.2f} "
             f"supervised {setup}"
         )
-        return Evidence(self._rows[rows], own, p, errors, spread, verdict)
+        return Evidence(self._kept[rows], own, p, errors, spread, verdict)
 
     def settled(self, calibration: Calibration | None = None) -> "Calibrator":
         """A copy with the calibration, its own or another, and without the rows."""
@@ -168,7 +156,7 @@ class Calibrator:
         slim = cls.__new__(cls)
         slim.n_classes, slim.own_probabilities = len(calibration.offsets) + 1, own_probabilities
         slim._calibration = calibration
-        slim._setup = slim._data = slim._rows = None
+        slim._setup = slim._rows = slim._kept = None
         return slim
 
 

@@ -11,7 +11,6 @@ from numpy.typing import ArrayLike, NDArray
 
 from tordinal._sklearn import StrOptions, fit_context
 from tordinal.class_ratios import resolve_ratio
-from tordinal.distances import Matrix
 from tordinal.engines.gram import Gram
 from tordinal.engines.rows import Rows
 from tordinal.estimators._base import (
@@ -26,7 +25,8 @@ from tordinal.kernels import Kernel
 from tordinal.parallel import in_order
 from tordinal.progress import Progress
 from tordinal.projection import Projection
-from tordinal.reduction import UNLABELED, Ranks
+from tordinal.reduction import UNLABELED
+from tordinal.training_set import TrainingSet
 
 Array = NDArray[np.float64]
 
@@ -140,8 +140,9 @@ class MTSVM(KernelClassifier):
         self : MTSVM
             The fitted model.
         """
-        X, rank, weight = self._read(X, y, sample_weight)
-        recipe, n_classes = self._recipe(), len(self.classes_)
+        rows = self._read(X, y, sample_weight)
+        X, rank, n_classes = rows.X, rows.rank, rows.n_classes
+        recipe = self._recipe()
         ratio = resolve_ratio(recipe.class_ratio, rank, None, n_classes)
         # Two classes are one problem: its mirror image would say the same.
         positives = [1] if n_classes == 2 else list(range(n_classes))
@@ -151,7 +152,7 @@ class MTSVM(KernelClassifier):
             problems = in_order(
                 (
                     delayed(_one_against_rest)(
-                        recipe, X, kernel, data, rank, weight, k, ratio[k], 1 / n_classes
+                        recipe, rows, kernel, data, k, ratio[k], 1 / n_classes
                     )
                     for k in positives
                 ),
@@ -169,11 +170,11 @@ class MTSVM(KernelClassifier):
         self._keep_projection(Projection.of(kernel, X, a, coef))
         self.intercept_ = -np.array([model.thresholds[0] for model in models])
         results = [model.transduction for model in models]
-        self.pseudo_labels_ = np.column_stack([result.y == 1 for result in results])
+        self.pseudo_labels_ = np.column_stack([result.labels.y == 1 for result in results])
         self.histories_ = [result.history for result in results]
         self.n_iter_ = int(sum(r["n_iter"] for history in self.histories_ for r in history))
         margins = np.column_stack([fit.h - fit.thresholds[0] for fit in fits])
-        labels = results[0].y if n_classes == 2 else _largest(margins, self.intercept_)
+        labels = results[0].labels.y if n_classes == 2 else _largest(margins, self.intercept_)
         self.transduction_ = self.classes_[np.where(rank == UNLABELED, labels, rank)]
         return self
 
@@ -224,16 +225,15 @@ def _largest(values: Array, intercept: Array) -> NDArray[np.int64]:
 
 def _one_against_rest(
     recipe: Recipe,
-    X: Matrix,
+    rows: TrainingSet,
     kernel: Kernel,
     data: Gram | Rows,
-    rank: Ranks,
-    weight: Array,
     k: int,
     ratio: float,
     share: float,
 ) -> Model:
     """The binary TSVM of class k: TOR with two ranks."""
-    y = np.where(rank == UNLABELED, UNLABELED, (rank == k).astype(np.int64))
+    y = np.where(rows.unlabeled, UNLABELED, (rows.rank == k).astype(np.int64))
     binary = replace(recipe, class_ratio=np.array([1.0 - ratio, ratio]))
-    return fit_model(binary, X, y, weight, 2, kernel=kernel, data=data, share=share)
+    two_classes = replace(rows, rank=y, n_classes=2)
+    return fit_model(binary, two_classes, kernel=kernel, data=data, share=share)

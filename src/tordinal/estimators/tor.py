@@ -171,6 +171,6 @@ class TOR(ThresholdClassifier):
     def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Array:
         """Fit, and tell the distances of the training rows to the thresholds."""
         result = self._fit(X, y, sample_weight).transduction
-        self.transduction_ = self.classes_[result.y]
-        self.initial_labels_ = self.classes_[result.initial]
+        self.transduction_ = self.classes_[result.labels.y]
+        self.initial_labels_ = self.classes_[result.labels.initial]
         return result.fit.h[:, None] - result.fit.thresholds

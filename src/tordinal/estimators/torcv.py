@@ -238,7 +238,8 @@ class TORCV(KernelClassifier):
             value = getattr(self, name)
             if isinstance(value, (list, tuple)) and len(value) == 0:
                 raise ValueError(f"{name} is empty: name at least one value to try")
-        X, rank, _ = self._read(X, y, None)
+        rows = self._read(X, y, None)
+        X, rank = rows.X, rows.rank
         views = read_views(self.views, self.n_features_in_, options(self.kernel))
         supervised = [
             Candidate(float(C), kernel, loss, view=view)

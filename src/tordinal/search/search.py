@@ -27,6 +27,7 @@ from tordinal.search.candidates import Candidate, Kind, Views, options
 from tordinal.search.committee import COSTS, diverse, votes
 from tordinal.search.trials import HeldOut, Trial, score
 from tordinal.solvers import Solution, solver_for
+from tordinal.training_set import TrainingSet
 
 __all__ = ["Search", "best_settings"]
 
@@ -143,9 +144,9 @@ class Search:
         """Cross-validate transductive candidates fold by fold; the worse ones drop out early."""
         first = {c.kind: c for c in candidates}
         data = {kind: self._hold(c, self.rows) for kind, c in first.items()}
+        # What is held of the rows stands for them in a fit.
+        rows = TrainingSet(None, self.rank[self.rows], np.ones(len(self.rows)), self.n_classes)
         trials = [Trial(c) for c in candidates]
-        rank, weight = self.rank[self.rows], np.ones(len(self.rows))
-        fold = np.concatenate([self.folds[0], np.full(len(self.rows) - len(self.labeled), -1)])
         # How many are in the race in each fold.
         left = [len(trials), *(math.ceil(share * len(trials)) for share in KEPT)]
         left += [left[-1]] * (self.n_splits - len(left))
@@ -154,16 +155,17 @@ class Search:
         for k in range(self.n_splits):
             if len(alive) > left[k]:
                 alive = sorted(alive, key=lambda t: -self.estimate(t))[: left[k]]
+            hidden = np.flatnonzero(self.folds[0] == k)  # labelled rows come first
             results = self._parallel(
                 delayed(_within_budget)(
-                    Budget(budget), self._quick(trial.candidate), data[trial.candidate.kind], rank,
-                    weight, self.n_classes, fold, k, transductive=True, share=self._share,
+                    Budget(budget), self._quick(trial.candidate), rows,
+                    data[trial.candidate.kind], hidden, self._share,
                 )
                 for trial in alive
             )  # fmt: skip
             spent = []
-            for trial, (budget_left, rows, distances, labels) in zip(alive, results, strict=True):
-                self._note(trial, k, rows, distances, labels)
+            for trial, (budget_left, distances, labels) in zip(alive, results, strict=True):
+                self._note(trial, k, hidden, distances, labels)
                 trial.exhausted |= budget_left.exceeded
                 spent.append(budget_left.spent)
                 done += 1
@@ -337,10 +339,13 @@ class Search:
 
 
 def _within_budget(
-    budget: Budget, *args: Any, **options: Any
-) -> tuple[Budget, Index, Array, Ranks]:
+    budget: Budget, recipe: Recipe, rows: TrainingSet, data: Gram | Rows, hidden: Index,
+    share: float,
+) -> tuple[Budget, Array, Ranks]:  # fmt: skip
     """`held_out`, and how much of the budget it took."""
-    return budget, *held_out(*args, budget=budget, **options)
+    return budget, *held_out(
+        recipe, rows, data, hidden, transductive=True, share=share, budget=budget
+    )
 
 
 def _supervised_path(

@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tordinal.dask.pieces import keys
-from tordinal.dask.transduction import smallest_with
+from tordinal.dask.pseudo_labels import smallest_with
 
 NUMBERS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=40)
 

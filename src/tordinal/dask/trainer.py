@@ -1,0 +1,129 @@
+"""Trainings on rows of a cluster: Newton's method, whose steps are sums over blocks."""
+
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.dask import pieces
+from tordinal.dask.parts import PartRows, Parts
+from tordinal.fitting import training_tol
+from tordinal.losses import swap_gain, wrong_side_loss
+from tordinal.problem import Problem
+from tordinal.solvers.equations import Equations, Iterated, Remembered, Summed
+from tordinal.solvers.newton import LEVEL, SWAP, Descent
+from tordinal.solvers.solver import COARSE
+from tordinal.swapping import Gain
+
+__all__ = ["ClusterFit", "ClusterTrainer"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class ClusterFit:
+    """A trained model; its projections lie with the rows.
+
+    Attributes
+    ----------
+    w, thresholds : ndarray
+        Weights of the scaled features, and thresholds.
+    costs : (float, float)
+        C1 and C2.
+    objective, n_iter, violation, converged, next_start
+        As of `Solution`.
+    """
+
+    w: Array
+    thresholds: Array
+    costs: tuple[float, float]
+    objective: float
+    n_iter: int
+    violation: float
+    converged: bool
+    next_start: "ClusterFit | None" = None
+
+
+class ClusterTrainer:
+    """Trains on the rows of all parts.
+
+    Parameters
+    ----------
+    parts : Parts
+        Where the rows are.
+    problem : Problem
+        What is solved.
+    n_features, scale, few_features
+        As of `PartRows`.
+    tol, max_iter
+        Tolerance and limit.
+    """
+
+    coarse = COARSE
+
+    def __init__(
+        self, parts: Parts, problem: Problem, n_features: int, scale: float, few_features: bool,
+        tol: float, max_iter: int,
+    ):  # fmt: skip
+        self.problem, self.scale = problem.scaled(scale), scale
+        self.tol, self.limit = tol, np.inf if max_iter < 0 else max_iter
+        self.gain: Gain = partial(swap_gain, problem.loss)
+        self.wrong_side_loss: Gain = partial(wrong_side_loss, problem.loss)
+        self.labeled = PartRows(parts, "labeled", n_features, scale, few_features)
+        self.rows = PartRows(parts, "all", n_features, scale, few_features)
+        self._equations: dict[str, Equations] = {}
+
+    def train(self, C1: float, C2: float, warm: ClusterFit | None, precision: float) -> ClusterFit:
+        """Solve (4) for the labels that the rows have now."""
+        rows = self.rows if C2 > 0.0 else self.labeled
+        total = rows.sum(pieces.set_costs, self.scale * C1, self.scale * C2)
+        descent = Descent(rows, self.problem, self._equations_for(rows), total)
+        swapped = warm is not None and warm.costs == (C1, C2)
+        unchanged = self._objective(rows, warm) if swapped and warm is not None else np.inf
+        width = None
+        if warm is None:
+            rows.sum(pieces.start_cold, self.problem)
+        else:
+            start = warm.next_start or warm
+            descent.w, descent.t = start.w.copy(), start.thresholds.copy()
+            rows.project(start.w)
+            width = SWAP if swapped else LEVEL
+        tol = training_tol(self.tol, precision)
+        steps, violation = descent.run(tol, self.limit, width)
+        fit = ClusterFit(
+            descent.w, descent.thresholds(), (C1, C2), np.inf, steps, violation, violation <= tol
+        )
+        # Trainings have moved the projections, of all rows where the labelled ones are among them.
+        self.rows.projected_by(None)
+        fit = replace(fit, objective=self._objective(rows, fit))
+        if not fit.converged:
+            fit = self._fall_back_to_zero(rows, fit)
+        if unchanged < fit.objective:
+            assert warm is not None
+            # A swap may gain less than a training to the tolerance loses (docs/mathematics.md).
+            return replace(
+                fit, w=warm.w, thresholds=warm.thresholds, objective=unchanged, next_start=fit
+            )
+        return fit
+
+    def _objective(self, rows: PartRows, fit: ClusterFit) -> float:
+        rows.project(fit.w)
+        penalty = 0.5 * float(fit.w @ fit.w) + self.problem.coupling.penalty(fit.thresholds)
+        return (penalty + rows.sum(pieces.losses, self.problem, fit.thresholds)) / self.scale
+
+    def _fall_back_to_zero(self, rows: PartRows, fit: ClusterFit) -> ClusterFit:
+        """A fit, or w = 0 where one that has not converged is worse than that."""
+        nothing = replace(fit, w=np.zeros_like(fit.w), thresholds=np.zeros_like(fit.thresholds))
+        value = self._objective(rows, nothing)
+        return replace(nothing, objective=value) if value < fit.objective else fit
+
+    def _equations_for(self, rows: PartRows) -> Equations:
+        if rows.which not in self._equations:
+            if not rows.few_features:
+                kind: Any = Iterated
+            else:
+                kind = Remembered if self.problem.smooth else Summed
+            self._equations[rows.which] = kind(rows)
+        return self._equations[rows.which]
