@@ -25,6 +25,7 @@ WIDER = 0.5  # of the range of training, on both sides: values beyond are outsid
 SHIFTED = 0.3  # distance of distribution functions from which a column is shifted
 MORE = 0.1  # share of missing cells above that of training
 OTHER_RATINGS = 0.25  # share of a rating above that of training
+ENOUGH_PREDICTED = 30  # rows at training from which predictions are compared with those alone
 LAST_DAY = datetime.date.max.toordinal()
 MAX_LINES, MAX_NAMES, MAX_EXAMPLES, MAX_LENGTH = 5, 5, 2, 30
 KEPT_EXAMPLES = 20
@@ -274,7 +275,7 @@ def rating_warning(
     counts : sequence of int
         How often each is predicted now.
     before : mapping
-        How often each was ``predicted`` at training, and ``given`` where none was predicted.
+        How often each was ``given`` and ``predicted`` at training.
 
     Returns
     -------
@@ -286,8 +287,9 @@ def rating_warning(
     >>> rating_warning(["mild", "severe"], [2, 98], {"given": [9, 9], "predicted": [80, 20]})
     "98 % of the rows are predicted as 'severe'; in training 20 % were."
     """
-    n, predicted = sum(counts), sum(before["predicted"]) > 0
-    old = before["predicted"] if predicted else before["given"]
+    n, predicted = sum(counts), sum(before["predicted"]) >= ENOUGH_PREDICTED
+    both = zip(before["given"], before["predicted"], strict=True)
+    old = before["predicted"] if predicted else [g + p for g, p in both]
     n_old = sum(old)
     if n == 0 or n_old == 0:
         return ""
@@ -297,7 +299,7 @@ def rating_warning(
         counts[place], n, old[place], n_old, len(classes)
     ):
         return ""
-    then = "were" if predicted else "of the given ratings were"
+    then = "were" if predicted else "of all rows had this rating"
     return (
         f"{_percent(counts[place] / n)} of the rows are predicted as {str(classes[place])!r}; "
         f"in training {_percent(old[place] / n_old)} {then}."
