@@ -94,10 +94,19 @@ def test_files_keep_rows_columns_and_partitions_whatever_workers_die(
     for name, table in rated(tmp_path / "killed").items():
         pd.testing.assert_frame_equal(table, tables[name])
 
-    run("predict", model, folder, "-o", tmp_path / "new", "--scheduler", address)
+    said = run("predict", model, folder, "-o", tmp_path / "new", "--scheduler", address).output
+    assert "predicted in training" in " ".join(said.split())
+    assert "Warning" not in said
     again = pd.concat(rated(tmp_path / "new").values(), ignore_index=True)
     same = again["stars_predicted"][~given] == whole["stars_predicted"][~given]
     assert same.all()
+
+    (tmp_path / "empty").mkdir()  # counts of all files are added up before they are compared
+    for name, rows in (("a", 60), ("b", 40)):
+        frame()[:rows].assign(review="").to_parquet(tmp_path / "empty" / f"{name}.parquet")
+    shared = ["predict", model, tmp_path / "empty", "-o", tmp_path / "r", "--scheduler", address]
+    said = " ".join(run(*shared).output.split())
+    assert "review: 100 of 100 cells are empty (100 %); in training 0 % were." in said
 
 
 def test_nothing_is_left_of_what_is_interrupted_or_fails(address, folder, tmp_path, monkeypatch):

@@ -4,6 +4,7 @@ import csv
 import io
 import os
 
+import numpy as np
 import pandas as pd
 import pytest
 from commands import FAST, STARS, TEXTS, command, frame, run
@@ -157,3 +158,77 @@ def test_inspect_refuses_what_is_no_model(tmp_path):
     (tmp_path / "no.skops").write_text("not a model")
     said = " ".join(run("inspect", tmp_path / "no.skops", code=2).output.split())
     assert "no.skops is not a tordinal model" in said
+
+
+PAIN = np.array(["none", "mild", "moderate", "severe"])
+
+
+def patients(n, seed):
+    """Patients with an age, a laboratory value and a rating that follows from them."""
+    rng = np.random.default_rng(seed)
+    age, crp = rng.integers(20, 90, n), rng.lognormal(2, 1, n).round(2)
+    rank = np.digitize((age - 55) / 20 + np.log(crp) - 2 + rng.normal(0, 0.3, n), [-1, 0, 1])
+    return pd.DataFrame({"age": age.astype(str), "crp": crp, "pain": PAIN[rank]})
+
+
+@pytest.fixture(scope="module")
+def of_patients(tmp_path_factory):
+    """A saved model that rates patients."""
+    folder = tmp_path_factory.mktemp("patients")
+    table = patients(400, 0)
+    table.loc[table.index % 4 != 0, "pain"] = ""
+    table.to_csv(folder / "in.csv", index=False)
+    run(
+        "label", folder / "in.csv", "--target", "pain", "-o", folder / "out.csv",
+        "--model", folder / "m.skops", *FAST,
+    )  # fmt: skip
+    return folder / "m.skops"
+
+
+def predicted(model, table, folder, *options):
+    table.to_csv(folder / "new.csv", index=False)
+    options = ["-o", folder / "rated.csv", "--force", *options]
+    said = run("predict", model, folder / "new.csv", *options, env={"COLUMNS": "200"}).output
+    return " ".join(said.split())
+
+
+def test_a_sample_like_the_training_table_is_rated_without_a_warning(of_patients, tmp_path):
+    said = predicted(of_patients, patients(300, 2), tmp_path, "--abstain", "0.9")
+    assert "Warning" not in said
+    assert "Note" not in said
+    rated = pd.read_csv(tmp_path / "rated.csv", keep_default_na=False)
+    counts = rated["pain_predicted"][rated["pain_source"] == "predicted"].value_counts()
+    assert counts["none"] > 10
+    assert "rating ┃ predicted ┃ given in training ┃ predicted in training" in said
+    # Rows that are rated none are compared, too.
+    assert "On 300 rated rows that are new to it: " in said
+
+
+def test_columns_unlike_those_of_training_are_reported_with_counts(of_patients, tmp_path):
+    new = patients(300, 1)[["age", "crp"]]
+    said = predicted(of_patients, new.assign(age="n.d."), tmp_path)
+    assert "Warning: 1 column differs from the training table (of 2 used)" in said
+    assert "age: 300 of 300 cells cannot be read as numbers, such as 'n.d.' (300)" in said
+    said = predicted(of_patients, new.assign(age=2026 - new["age"].astype(int)), tmp_path)
+    assert "Warning: 100 % of the rows are predicted as 'severe'; in training" in said
+    assert "age: 300 of 300 values are far above those of training (20 to 89)." in said
+    said = predicted(of_patients, new.assign(crp=new["crp"] / 10), tmp_path)
+    assert "of the values are at most" in said
+    said = predicted(of_patients, new.assign(age="n.d."), tmp_path, "--quiet")
+    assert said == ""
+
+
+def test_a_model_of_an_earlier_version_predicts_and_says_less(of_patients, tmp_path):
+    from tordinal.tables.models import dump_model, load_model
+
+    old = load_model(str(of_patients))
+    del old.encoder.training_
+    del old.card["counts"]
+    (tmp_path / "old.skops").write_bytes(dump_model(old))
+    new = patients(300, 1).assign(age="n.d.")
+    said = predicted(tmp_path / "old.skops", new, tmp_path)
+    rated = pd.read_csv(tmp_path / "rated.csv", keep_default_na=False)
+    assert "Warning" not in said
+    assert "Note: the model was saved by an earlier version" in said
+    predicted(of_patients, new, tmp_path)
+    pd.testing.assert_frame_equal(rated, pd.read_csv(tmp_path / "rated.csv", keep_default_na=False))

@@ -60,3 +60,19 @@ def test_an_answer_that_may_not_be_a_rating_is_kept_and_said():
     done, doubt = fill_in(whole, "stars", form, order=["none", "5"])
     assert done.startswith("1 ratings")
     assert "none" not in doubt
+
+
+def test_none_is_a_rating_in_the_form_where_the_scale_of_the_column_says_so():
+    def on_a_scale():
+        cells = ["none"] * 5 + ["mild", "moderate", "severe", "", "", ""]
+        return Table(["review", "pain"], [list("abcdefghijk"), cells], "csv", above=1)
+
+    form = to_fill_in(on_a_scale(), "pain", [8, 9])
+    form["pain"][:] = ["none", "mild"]
+    whole = on_a_scale()
+    assert fill_in(whole, "pain", form) == ["2 ratings were filled in from the form"]
+    assert whole["pain"][8:10] == ["none", "mild"]
+    form = to_fill_in(on_a_scale(), "pain", [0])
+    form["pain"][:] = ["mild"]
+    with pytest.raises(TableError, match="rated mild there and none in the table"):
+        fill_in(on_a_scale(), "pain", form)

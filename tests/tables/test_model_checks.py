@@ -64,6 +64,32 @@ def test_a_sound_model_passes_and_each_kind_of_damage_does_not():
     def card(m):
         m.card["rows"] = None
 
+    def training(name, change):
+        def damage(m):
+            m.encoder.training_[name] = change(m.encoder.training_[name])
+
+        damaged(damage, "training table is damaged|not a number")
+
+    def counts(value):
+        damaged(lambda m: m.card.update(counts=value), "description is damaged")
+
+    for change in (lambda a: a[:-1], lambda a: a[0], lambda a: a.astype(np.float32), list):
+        for name in ("missing", "strange", "quantiles", "at_most"):
+            training(name, change)
+    for name in ("missing", "strange", "at_most"):
+        training(name, lambda a: a - 1000)
+        training(name, lambda a: a + 1000)
+    for name in ("quantiles", "at_most"):
+        training(name, lambda a: -a if a.dtype == float else a[:, ::-1])
+    training("quantiles", lambda a: a + np.nan)
+    for value in (-1, 1.5, None, True, 10**30):
+        training("rows", lambda _, value=value: value)
+    damaged(lambda m: m.encoder.training_.pop("rows"), "training table is damaged")
+    damaged(lambda m: setattr(m.encoder, "training_", []), "training table is damaged")
+    for value in ([], {"given": [1] * 5}, {"given": [1] * 5, "predicted": [1] * 4}):
+        counts(value)
+    for n in (-1, 0.5, "1", None, 10**30):
+        counts({"given": [1] * 5, "predicted": [n] * 5})
     damaged(outside, "", kernel="rbf")
     damaged(too_narrow, "support vectors do not fit", kernel="rbf")
     damaged(not_a_number, "not a number")

@@ -122,6 +122,7 @@ def run_label_many(
         rating.whole = done.totals
         rating.model.learned = np.unique(done.learned)
         rating.model.card |= {"rows": n_rows, "ratings": int(done.totals.given.sum())}
+        rating.model.card["counts"] = done.totals.counts
         if job.report is not None:
             page = render_report(
                 rating, table, job.file, os.path.basename(job.out.rstrip("/")),
@@ -288,7 +289,7 @@ def run_predict_many(
         folder.commit()
     seconds = time.perf_counter() - started
     summarise_predictions(
-        console, model.target, done.compared, done.totals.rows,
+        console, model, done.compared, done.totals.predicted.tolist(), done.cells,
         None if abstain is None else (done.unsure, abstain), out, seconds,
     )  # fmt: skip
     return done

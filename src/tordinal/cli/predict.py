@@ -1,7 +1,8 @@
 """``tordinal predict`` and ``tordinal inspect``: what can be done with a saved model."""
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 import numpy as np
 from rich.console import Console
@@ -11,9 +12,11 @@ from rich.text import Text
 from tordinal.cli.session import Teller, confirm_overwriting, console_for, finishing, grid
 from tordinal.tables.answers import Answers, decimal_of
 from tordinal.tables.compared import Compared, compare
+from tordinal.tables.drift import CellCounts, rating_warning
 from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import load_model
 from tordinal.tables.outputs import Outputs
+from tordinal.tables.rating import TableModel
 from tordinal.tables.values import TableError, visible
 
 __all__ = ["run_inspect", "run_predict", "summarise_predictions"]
@@ -74,8 +77,9 @@ def run_predict(
         finishing()
         outputs.commit()
     compared = compare(model, table, labels) if model.target in table.names else None
+    predicted = np.bincount(probability.argmax(axis=1), minlength=len(model.classes)).tolist()
     summarise_predictions(
-        console, model.target, compared, len(table),
+        console, model, compared, predicted, model.encoder.compare(features),
         None if abstain is None else (answers.unsure, abstain), out,
         time.perf_counter() - started, table.notes,
     )  # fmt: skip
@@ -83,17 +87,35 @@ def run_predict(
 
 def summarise_predictions(
     console: Console,
-    target: str,
+    model: TableModel,
     compared: Compared | None,
-    rows: int,
+    predicted: Sequence[int],
+    cells: Sequence[CellCounts],
     unsure: tuple[int, float] | None,
     out: str,
     seconds: float,
     notes: Sequence[str] = (),
 ) -> None:
-    """Say how well rated rows were met, what was done, and where the result lies."""
+    """Say whether the rows are like those of training, what was done and where the result lies."""
+    rows, before = sum(predicted), model.card.get("counts")
+    _show_counts(console, model.classes, predicted, before)
+    if before is not None:
+        warning = rating_warning(model.classes, predicted, before)
+        if warning:
+            console.print(Text(f"Warning: {visible(warning)}", style="bold yellow"))
+    first, *others = model.encoder.warnings(cells) or [""]
+    if first:
+        console.print(Text(f"Warning: {visible(first)}:", style="bold yellow"))
+        for line in others:
+            console.print(Text(f"  {visible(line)}"))
+    if rows and not cells:
+        console.print(
+            "Note: the model was saved by an earlier version, so the table was not compared with "
+            "its training table; label that table again to have this checked.",
+            highlight=False,
+        )
     if compared is not None:
-        console.print(compared.about(visible(target)), highlight=False, markup=False)
+        console.print(compared.about(visible(model.target)), highlight=False, markup=False)
     for note in notes:
         console.print(Text(f"Note: {visible(note)}."))
     if unsure is not None:
@@ -105,6 +127,21 @@ def summarise_predictions(
     console.print(
         Text(f"  table   {visible(out) if out != '-' else 'standard output'}"), soft_wrap=True
     )
+
+
+def _show_counts(
+    console: Console,
+    classes: Sequence[Any],
+    predicted: Sequence[int],
+    before: Mapping[str, Sequence[int]] | None,
+) -> None:
+    """How often each rating is predicted, beside what was given and predicted at training."""
+    names = [] if before is None else ["given", "predicted"]
+    counts = grid("rating", "predicted", *(f"{name} in training" for name in names))
+    for k, rating in enumerate(classes):
+        numbers = [predicted[k], *(before[name][k] for name in names if before is not None)]
+        counts.add_row(Text(visible(str(rating))), *(f"{n:,}" for n in numbers))
+    console.print(counts)
 
 
 def run_inspect(path: str) -> None:

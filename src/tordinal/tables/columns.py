@@ -28,6 +28,7 @@ from tordinal.tables.cells import (
     read_number,
     read_numbers,
 )
+from tordinal.tables.drift import CellCounts, ColumnCells, column_warnings, describe_training
 from tordinal.tables.values import TableError, is_missing
 from tordinal.text import TextVectorizer, TextViews
 from tordinal.text.vectorizers import spaced_words
@@ -104,6 +105,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         the reason ``why``, how many cells are ``missing``, and the ``style`` of numbers and dates.
     doubts_ : list of str
         Readings that may be wrong.
+    training_ : dict
+        What new cells are compared with: see `tordinal.tables.drift.describe_training`. Models
+        that were saved before version 0.3 do not have it.
 
     Examples
     --------
@@ -246,7 +250,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 [table[name] for name in texts], len(numbers) + len(categories)
             ),
         )
-        return self.encoder_.fit_transform(self._frame(table))
+        frame = self._frame(table)
+        self.training_: dict[str, Any] = describe_training(
+            self._cells(table, frame), [c["role"] == "category" for c in self._used()]
+        )
+        return self.encoder_.fit_transform(frame)
 
     def transform(self, table: Mapping[str, list[Any]]) -> Matrix:
         """Encode rows.
@@ -262,12 +270,50 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Features.
         """
         check_is_fitted(self)
-        for column in self.plan_:
-            if column["role"] != "left out" and column["name"] not in table:
-                raise TableError(
-                    f"the table has no column {column['name']!r}, which the model needs"
-                )
         return self.encoder_.transform(self._frame(table))
+
+    def compare(self, table: Mapping[str, list[Any]]) -> list[CellCounts]:
+        """Count the cells that differ from those of training.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+
+        Returns
+        -------
+        counts : list of CellCounts
+            One per used column; those of several tables may be added up. Empty for a model that
+            does not know the cells it was trained on.
+        """
+        if not hasattr(self, "training_"):
+            return []
+        known: dict[str, set[str]] = {}
+        for name, part, columns in self.encoder_.transformers_:
+            if name == "categories":
+                known = dict(zip(columns, map(set, part.categories_), strict=True))
+        quantiles, at_most = self.training_["quantiles"], self.training_["at_most"]
+        return [
+            CellCounts.of(cells, known.get(column["name"]), quantiles[i], at_most[i, -1] > 0)
+            for i, (column, cells) in enumerate(
+                zip(self._used(), self._cells(table, self._frame(table)), strict=True)
+            )
+        ]
+
+    def warnings(self, counts: Sequence[CellCounts]) -> list[str]:
+        """Say which columns are unlike those of training.
+
+        Parameters
+        ----------
+        counts : sequence of CellCounts
+            From `compare`.
+
+        Returns
+        -------
+        lines : list of str
+            As from `tordinal.tables.drift.column_warnings`.
+        """
+        return column_warnings(self._used(), self.training_, counts) if counts else []
 
     def groups(self) -> dict[str, NDArray[np.int64]]:
         """Features by the group of columns that they come from: each text, each category, numbers.
@@ -445,6 +491,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _named(self, role: str) -> list[str]:
         return [c["name"] for c in self.plan_ if c["role"] == role]
 
+    def _used(self) -> list[dict[str, Any]]:
+        return [c for c in self.plan_ if c["role"] != "left out"]
+
     def _is_missing(self, cell: Any) -> bool:
         return is_missing(cell) or (isinstance(cell, str) and cell.strip() in self.missing)
 
@@ -512,8 +561,10 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _frame(self, table: Mapping[str, list[Any]]) -> pd.DataFrame:
         """The used columns in the types that the transformers take."""
         columns: dict[str, Any] = {}
-        for column in self.plan_:
+        for column in self._used():
             name, role = column["name"], column["role"]
+            if name not in table:
+                raise TableError(f"the table has no column {name!r}, which the model needs")
             if role in ("number", "date"):
                 numbers = self._numbers(column, table[name])
                 if (np.abs(numbers) > LARGEST).any():
@@ -530,6 +581,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             elif role == "text":
                 columns[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
         return pd.DataFrame(columns)
+
+    def _cells(self, table: Mapping[str, list[Any]], frame: pd.DataFrame) -> list[ColumnCells]:
+        """The cells of the used columns, from the frame of the same table."""
+        found = []
+        for column in self._used():
+            cells, read = table[column["name"]], frame[column["name"]]
+            if column["role"] in ("number", "date"):
+                values = read.to_numpy()
+                unread = [cells[i] for i in np.flatnonzero(np.isnan(values))]
+                odd = [str(c).strip() for c in unread if not (self._is_missing(c) or is_mark(c))]
+                missing, values = len(unread) - len(odd), values[~np.isnan(values)]
+                found.append(ColumnCells(len(cells), missing, values, Counter(odd)))
+            elif column["role"] == "category":
+                words = Counter(read)
+                found.append(ColumnCells(len(cells), words.pop("(missing)", 0), words=words))
+            else:
+                found.append(ColumnCells(len(cells), sum(map(self._is_missing, cells))))
+        return found
 
     def _numbers(self, column: dict[str, Any], cells: list[Any]) -> NDArray[np.float64]:
         """Cells as numbers: read as at fit, unless another decimal separator fits."""

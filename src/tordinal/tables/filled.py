@@ -1,10 +1,10 @@
 """Rows to be rated next, as a form to fill in; and ratings from a form that was filled in."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 from tordinal.tables.table import Table, cell_text
-from tordinal.tables.target import is_rated, spelled
+from tordinal.tables.target import count_cells, is_rated, read_ratings, spelled
 from tordinal.tables.values import TableError
 
 __all__ = ["fill_in", "to_fill_in"]
@@ -86,6 +86,7 @@ def fill_in(
     places = {table.number(i): i for i in range(len(table))}
     shared = [n for n in form.names if n in table.names and n != target]
     found: list[tuple[int, Any]] = []
+    was_rating = _is_rating(table, target, order, missing)
     for j, rating in enumerate(form[target]):
         if spelled(rating) in (None, ""):
             continue
@@ -101,7 +102,7 @@ def fill_in(
                 "Keep the order of the rows, or put the ratings into the table"
             )
         old = table[target][i]
-        if is_rated(spelled(old), order, missing) and _spelled(old) != _spelled(rating):
+        if was_rating(old) and _spelled(old) != _spelled(rating):
             raise TableError(
                 f"`filled`: row {label} is rated {rating} there and {old} in the table; empty one"
             )
@@ -109,7 +110,8 @@ def fill_in(
     for i, rating in found:
         table[target][i] = rating
     # A word such as none is put into the table, too: only the whole column tells what it means.
-    words = [(i, r) for i, r in found if not is_rated(spelled(r), order, missing)]
+    is_rating = _is_rating(table, target, order, missing)
+    words = [(i, r) for i, r in found if not is_rating(r)]
     listed = ", ".join(f"row {table.number(i)}: {r!r}" for i, r in words[:SHOWN])
     notes = [f"{len(found) - len(words)} ratings were filled in from the form"]
     if words:
@@ -119,6 +121,18 @@ def fill_in(
             "can be named in `order`"
         )
     return notes
+
+
+def _is_rating(
+    table: Table, target: str, order: Sequence[str] | None, missing: Sequence[str]
+) -> Callable[[Any], bool]:
+    """Which cells are ratings: the whole column may say that a word such as none is one."""
+    try:
+        cells, names = count_cells(target, table[target]), None if order is None else list(order)
+        rank = read_ratings(target, cells, names, missing).rank
+    except TableError:  # too few ratings, or in no order yet
+        return lambda cell: is_rated(spelled(cell), order, missing)
+    return lambda cell: spelled(cell) in rank
 
 
 def _spelled(value: Any) -> str:

@@ -24,6 +24,7 @@ from tordinal.reduction import UNLABELED
 from tordinal.tables.answers import Answers, is_earlier
 from tordinal.tables.columns import TableEncoder, find_columns
 from tordinal.tables.compared import Compared, compare
+from tordinal.tables.drift import CellCounts
 from tordinal.tables.files import format_of, read_table
 from tordinal.tables.parquet import write_parquet
 from tordinal.tables.rating import TableModel, Totals, fingerprints
@@ -187,11 +188,13 @@ class Rated:
     unsure: int
     learned: NDArray[np.uint64]
     compared: Compared
+    cells: list[CellCounts]
 
     def __add__(self, other: "Rated") -> "Rated":
         return Rated(
             self.totals + other.totals, self.unsure + other.unsure,
             np.concatenate([self.learned, other.learned]), self.compared + other.compared,
+            [mine + theirs for mine, theirs in zip(self.cells, other.cells, strict=True)],
         )  # fmt: skip
 
 
@@ -236,7 +239,8 @@ def rate_file(
     learned = np.empty(0, dtype=np.uint64)
     if given.any():
         learned = np.unique(fingerprints(features, model.used)[given])
-    return Rated(Totals.of(rank, given, confidence, K), answers.unsure, learned, compared)
+    cells = model.encoder.compare(features) if ratings is None else []
+    return Rated(Totals.of(rank, given, confidence, K), answers.unsure, learned, compared, cells)
 
 
 def _same(value: Any) -> Any:

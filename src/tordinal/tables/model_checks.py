@@ -150,10 +150,35 @@ def _check_table(model: TableModel) -> None:
     learned = model.learned
     if not isinstance(learned, np.ndarray) or learned.dtype != np.uint64 or learned.ndim != 1:
         raise ValueError("its list of rated rows is damaged")
-    _check_card(model.card)
+    _check_card(model.card, len(model.classes))
+    _check_training(model)
 
 
-def _check_card(card: Any) -> None:
+def _check_training(model: TableModel) -> None:
+    """Check what new cells are compared with; older models do not have it."""
+    if not hasattr(model.encoder, "training_"):
+        return
+    training, n = model.encoder.training_, len(model.used)
+    shapes = {"missing": (n,), "strange": (n,), "quantiles": (n, 11), "at_most": (n, 11)}
+    sound = (
+        isinstance(training, dict)
+        and training.keys() == {"rows", *shapes}
+        and type(training["rows"]) is int
+        and 0 <= training["rows"] < 2**53
+    )
+    for name, shape in shapes.items() if sound else ():
+        array = training[name]
+        kind = np.float64 if name == "quantiles" else np.int64
+        sound &= isinstance(array, np.ndarray) and array.shape == shape and array.dtype == kind
+        if sound and kind is np.int64:
+            sound &= bool(((array >= 0) & (array <= training["rows"])).all())
+        if sound and len(shape) == 2:
+            sound &= bool(np.isfinite(array).all() and (array[:, 1:] >= array[:, :-1]).all())
+    if not sound:
+        raise ValueError("its description of the training table is damaged")
+
+
+def _check_card(card: Any, n_classes: int) -> None:
     """The card is shown by ``tordinal inspect``: what is missing there would be a bug."""
     known = {
         "method": str, "worth": str, "verdict": str, "rows": int, "ratings": int, "features": int,
@@ -172,6 +197,15 @@ def _check_card(card: Any) -> None:
             len(e) == 2 and all(isinstance(v, Real) for v in e) for e in card["errors"].values()
         )
     )
+    counts = card.get("counts")  # older models do not have them
+    if counts is not None:
+        sound &= isinstance(counts, dict) and counts.keys() == {"given", "predicted"}
+        sound = sound and all(
+            isinstance(part, list)
+            and len(part) == n_classes
+            and all(type(n) is int and 0 <= n < 2**53 for n in part)
+            for part in counts.values()
+        )
     if not sound:
         raise ValueError("its description is damaged")
 
@@ -219,6 +253,7 @@ def _check_answers(model: TableModel) -> None:
     """Rate a few made-up rows: whatever does not fit in Python's own code shows up here."""
     table = {name: list(PROBE) for name in model.used}
     labels, _, p = model.rate(table)
+    model.encoder.warnings(model.encoder.compare(table))
     if p.shape != (len(PROBE), len(model.classes)) or not np.isfinite(p).all():
         raise ValueError("its answers are not probabilities")
     if not np.allclose(p.sum(axis=1), 1.0) or len(labels) != len(PROBE):

@@ -150,6 +150,11 @@ class Totals:
         """All rows."""
         return int(self.given.sum() + self.predicted.sum())
 
+    @property
+    def counts(self) -> dict[str, list[int]]:
+        """Rows by rating, as a saved model keeps them."""
+        return {"given": self.given.tolist(), "predicted": self.predicted.tolist()}
+
     @classmethod
     def of(
         cls, rank: Ranks, given: NDArray[np.bool_], confidence: Array, n_classes: int
@@ -571,6 +576,7 @@ def card_of(rating: Rating, method: str) -> dict[str, Any]:
         "worth": str(rating.worth),
         "errors": {name: [float(v) for v in values] for name, values in rating.errors.items()},
         "verdict": rating.verdict,
+        "counts": rating.totals.counts,
         "versions": {
             "python": platform.python_version(),
             **{name: version(name) for name in packages},
