@@ -24,6 +24,16 @@ def test_rows_are_centred_and_scaled_as_on_one_machine(client):
     assert data.classes.tolist() == [0, 1, 2]
 
 
+def test_rows_with_many_dense_features(client):
+    """The centre has more than the 100 kB from which `Client.map` makes a task of an argument."""
+    X, y = np.random.default_rng(0).normal(size=(20, 14_000)) + 5.0, np.arange(20) % 2
+    data, local = read(client, X, [12, 8], y), linear_rows(X)
+    assert data.centre.nbytes > 1e5
+    np.testing.assert_allclose(data.centre, local.centre)
+    assert data.scale == local.scale
+    np.testing.assert_allclose(data.prepared[1].result().X, local.matrix[12:], atol=1e-9)
+
+
 def test_wide_sparse_rows_stay_as_they_are(client):
     _, y = ordinal_problem(60, 3)
     X = sp.random(60, 400, 0.05, random_state=0, format="csr")

@@ -215,17 +215,6 @@ def test_bad_parameters_are_named(client, change, message):
         TOR(**change).fit(in_blocks(X, [60]), hidden)
 
 
-def test_rows_with_many_dense_features(client):
-    rng = np.random.default_rng(0)
-    X = rng.normal(size=(40, 14_000))
-    y = np.arange(40) % 2
-    X[:, :50] += y[:, None]
-    hidden = np.where(np.arange(40) < 20, y, -1)
-    model = TOR(loss="squared_hinge", swaps="all").fit(in_blocks(X, [20, 20]), hidden)
-    local = tordinal.TOR(loss="squared_hinge", swaps="all", kernel="linear").fit(X, hidden)
-    assert model.objective_ == pytest.approx(local.objective_, rel=1e-2)
-
-
 def test_bad_data_are_named(client):
     X, _y, hidden = problem(60, 3, 20)
     rows = in_blocks(X, [30, 30])
