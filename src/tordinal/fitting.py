@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.calibration import Calibration, fit_calibration, identity_calibration
+from tordinal.calibration import Calibration, fit_calibration
 from tordinal.class_ratios import predicted_counts, resolve_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
@@ -224,26 +224,43 @@ def run_algorithm_1(
     return transduce(trainer, labels, recipe.schedule, counts, on_training)
 
 
-def _calibrated(recipe: Recipe, solver: Solver, training: TrainingSet) -> Calibration:
-    """How distances of the supervised model become probabilities, from rows that it had not seen.
+def _calibrated(recipe: Recipe, solver: Solver, rows: TrainingSet) -> Calibration:
+    """How distances of the supervised model become probabilities, from rows held out in folds."""
+    fold = folds_by_rank(rows.rank)
 
-    Folds are dealt in the order of the rows' ranks, so that the same rows give the same folds in
-    any order but for ties.
-    """
-    rank, labeled = training.rank, np.flatnonzero(~training.unlabeled)
-    fold = np.full(len(rank), -1)
-    fold[labeled[np.argsort(rank[labeled], kind="stable")]] = np.arange(len(labeled)) % FOLDS
-    distances, truth = [], []
-    for k in range(FOLDS):
+    def held_out_fold(k: int) -> tuple[Array, Ranks]:
         hidden = fold == k
-        cost = np.where(training.unlabeled | hidden, 0.0, recipe.C * training.weight)
-        if hidden.any() and (cost > 0).any():
-            fit = solver.solve(rank, cost, tol=recipe.tol, max_iter=recipe.max_iter)
-            distances.append(fit.h[hidden, None] - fit.thresholds)
-            truth.append(rank[hidden])
-    if not truth:
-        return identity_calibration(solver.problem.n_thresholds)
-    y = np.concatenate(truth)
+        cost = np.where(rows.unlabeled | hidden, 0.0, recipe.C * rows.weight)
+        if not (hidden.any() and (cost > 0).any()):
+            return np.empty((0, rows.n_classes - 1)), rows.rank[:0]
+        fit = solver.solve(rows.rank, cost, tol=recipe.tol, max_iter=recipe.max_iter)
+        return fit.h[hidden, None] - fit.thresholds, rows.rank[hidden]
+
+    return calibration_from_folds(held_out_fold)
+
+
+def folds_by_rank(rank: Ranks, first: int = 0) -> Index:
+    """Folds of the labelled rows, dealt in the order of their ranks; -1 for unlabelled rows.
+
+    The same rows get the same folds in any order but for ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds_by_rank(np.array([1, -1, 0, 1, 2]))
+    array([ 1, -1,  0,  2,  3])
+    """
+    labeled = np.flatnonzero(rank != UNLABELED)
+    fold = np.full(len(rank), -1)
+    by_rank = labeled[np.argsort(rank[labeled], kind="stable")]
+    fold[by_rank] = (first + np.arange(len(labeled))) % FOLDS
+    return fold
+
+
+def calibration_from_folds(held_out_fold: Callable[[int], tuple[Array, Ranks]]) -> Calibration:
+    """Calibrate on the distances and ranks of the rows of each fold."""
+    distances, ranks = zip(*map(held_out_fold, range(FOLDS)), strict=True)
+    y = np.concatenate(ranks)
     return fit_calibration(np.concatenate(distances), y, np.ones(len(y)))
 
 

@@ -121,15 +121,12 @@ class _Distributed(ClassifierMixin, BaseEstimator):
     def _class_counts(self, trainer: ClusterTrainer, given: Any, free: int) -> Any:
         """How many pseudo-labels of each class there are, for a supervised fit."""
         ratio = check_class_ratio(getattr(self, "class_ratio", "labeled"), len(given))
-        if isinstance(ratio, str) and ratio not in ("labeled", "predicted", "blended", "uniform"):
-            raise ValueError(
-                f"class_ratio={ratio!r} is not supported by tordinal.dask: choose 'labeled', "
-                "'predicted', 'blended' or 'uniform', or give the proportions"
-            )
 
         def counts(fit: ClusterFit) -> Any:
             predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.thresholds)
-            return class_counts(ratio_of_counts(ratio, given, predicted), free, predicted)
+            posteriors = partial(trainer.posteriors, fit, int(given.sum()), free)
+            shares = ratio_of_counts(ratio, given, predicted, posteriors)
+            return class_counts(shares, free, predicted)
 
         return counts
 
@@ -371,7 +368,7 @@ class TOR(_Distributed):
     swaps : {"single", "all", "optimal"} or int, default="all"
         As in `tordinal.TOR`, where "single" is the default: on millions of rows one pair per
         training would never end.
-    class_ratio : {"labeled", "predicted", "blended", "uniform"} or array-like, default="labeled"
+    class_ratio : str or array-like of shape (n_classes,), default="labeled"
         As in `tordinal.TOR`.
     classes, tol, max_iter, callback, client
         As in `tordinal.dask.REDSVM`.

@@ -4,6 +4,7 @@ Everything here is a function of one `Piece`. Pieces never leave their worker; w
 return is of the size of w, of the thresholds, or of a few rows.
 """
 
+import math
 import os
 import threading
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ from numpy.typing import NDArray
 from tordinal.engines.dense import DenseBlock
 from tordinal.engines.rows import Block, silent
 from tordinal.engines.sparse import SparseBlock
+from tordinal.fitting import folds_by_rank
 from tordinal.labels import label_array, single_column, unlabeled_rows
 from tordinal.problem import Problem
 from tordinal.reduction import UNLABELED, Ranks, ranks
@@ -139,6 +141,7 @@ class Piece(Block):
         self.kept: tuple[Any, ...] = ()
         self.sorted: Index = np.empty(0, dtype=np.int64)
         self.pools: dict[bool, tuple[Index, Index, Index]] = {}
+        self.fold = folds_by_rank(prepared.rank, prepared.number)
         self.supervised: Block = self._on_their_own(prepared.labeled)
 
     def _on_their_own(self, X: Any) -> Block:
@@ -148,6 +151,7 @@ class Piece(Block):
         block = Block(products(X))
         block.y = self.y[~self.free]
         block.weight = self.weight[~self.free]  # type: ignore[attr-defined]
+        block.fold = self.fold[~self.free]  # type: ignore[attr-defined]
         return block
 
 
@@ -273,13 +277,31 @@ def prepare(
 # Functions of one piece --------------------------------------------------------------------------
 
 
-def set_costs(block: Any, labeled: float, free: float) -> float:
-    """Costs of the rows; their sum."""
+def set_costs(block: Any, labeled: float, free: float, hidden: int | None = None) -> float:
+    """Costs of the rows, of which a fold of the labelled ones may be hidden; their sum."""
     if isinstance(block, Piece):
         block.cost = np.where(block.free, free, labeled) * block.weight
     else:
         block.cost = labeled * block.weight
+    if hidden is not None:
+        block.cost[block.fold == hidden] = 0.0
     return float(block.cost.sum())
+
+
+def fold_projections(block: Any, k: int, share: float) -> tuple[list[Array], list[Ranks]]:
+    """Projections and ranks of a share of the rows of a fold, in lists that add up."""
+    rows = _evenly_spread(np.flatnonzero(block.fold == k), share)
+    return [block.h[rows]], [block.y[rows]]
+
+
+def free_projections(piece: Piece, share: float) -> list[Array]:
+    """Projections of a share of the unlabelled rows, in a list that adds up."""
+    return [piece.h[_evenly_spread(np.flatnonzero(piece.free), share)]]
+
+
+def _evenly_spread(rows: Index, share: float) -> Index:
+    n = min(len(rows), math.ceil(share * len(rows)))
+    return rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)] if n else rows[:0]
 
 
 @silent

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from tordinal.dask import pieces
 from tordinal.dask.parts import PartRows, Parts
-from tordinal.fitting import training_tol
+from tordinal.fitting import calibration_from_folds, training_tol
 from tordinal.losses import swap_gain, wrong_side_loss
 from tordinal.problem import Problem
+from tordinal.reduction import Ranks
 from tordinal.solvers.equations import Equations, Iterated, Remembered, Summed
 from tordinal.solvers.newton import LEVEL, SWAP, Descent
 from tordinal.solvers.solver import COARSE
@@ -20,6 +21,8 @@ from tordinal.swapping import Gain
 __all__ = ["ClusterFit", "ClusterTrainer"]
 
 Array = NDArray[np.float64]
+
+MOST_SAMPLED = 100_000  # projections that travel, for calibrated probabilities
 
 
 @dataclass(frozen=True)
@@ -75,10 +78,13 @@ class ClusterTrainer:
         self.rows = PartRows(parts, "all", n_features, scale, few_features)
         self._equations: dict[str, Equations] = {}
 
-    def train(self, C1: float, C2: float, warm: ClusterFit | None, precision: float) -> ClusterFit:
-        """Solve (4) for the labels that the rows have now."""
+    def train(
+        self, C1: float, C2: float, warm: ClusterFit | None, precision: float,
+        hidden_fold: int | None = None,
+    ) -> ClusterFit:  # fmt: skip
+        """Solve (4) for the labels that the rows have now, without those of a fold where asked."""
         rows = self.rows if C2 > 0.0 else self.labeled
-        total = rows.sum(pieces.set_costs, self.scale * C1, self.scale * C2)
+        total = rows.sum(pieces.set_costs, self.scale * C1, self.scale * C2, hidden_fold)
         descent = Descent(rows, self.problem, self._equations_for(rows), total)
         swapped = warm is not None and warm.costs == (C1, C2)
         unchanged = self._objective(rows, warm) if swapped and warm is not None else np.inf
@@ -107,6 +113,23 @@ class ClusterTrainer:
                 fit, w=warm.w, thresholds=warm.thresholds, objective=unchanged, next_start=fit
             )
         return fit
+
+    def posteriors(self, supervised: ClusterFit, n_labeled: int, n_unlabeled: int) -> Array:
+        """Calibrated class probabilities of unlabelled rows, an even sample where there are many.
+
+        The calibration rests on labelled rows that were held out in folds, as on one machine.
+        """
+
+        def held_out_fold(k: int) -> tuple[Array, Ranks]:
+            fit = self.train(supervised.costs[0], 0.0, None, 1.0, hidden_fold=k)
+            share = min(1.0, MOST_SAMPLED / n_labeled)
+            h, rank = self.labeled.sum(pieces.fold_projections, k, share)
+            return np.concatenate(h)[:, None] - fit.thresholds, np.concatenate(rank)
+
+        calibration = calibration_from_folds(held_out_fold)
+        self.rows.project(supervised.w)
+        h = self.rows.sum(pieces.free_projections, min(1.0, MOST_SAMPLED / n_unlabeled))
+        return calibration.probabilities(np.concatenate(h)[:, None] - supervised.thresholds)
 
     def _objective(self, rows: PartRows, fit: ClusterFit) -> float:
         rows.project(fit.w)
