@@ -1,0 +1,89 @@
+"""Engines, each as Algorithm 1 meets it: a trainer, pseudo-labels, and what they hold."""
+
+import uuid
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import scipy.sparse as sp
+from clusters import in_blocks
+
+from tordinal.dask import pieces
+from tordinal.dask.data import BlockedData
+from tordinal.dask.parts import Parts
+from tordinal.dask.pseudo_labels import ClusterLabels
+from tordinal.dask.trainer import ClusterTrainer
+from tordinal.engines.pseudo_labels import HostLabels
+from tordinal.engines.rows import linear_rows
+from tordinal.fitting import SolverTrainer
+from tordinal.solvers import Newton
+
+TOL = 1e-9
+
+
+@dataclass
+class Engine:
+    """An engine at work on some rows.
+
+    Attributes
+    ----------
+    trainer, labels
+        What Algorithm 1 is given.
+    read_labels : callable
+        The present labels of all rows.
+    project : callable
+        Projections of all rows by a fit.
+    """
+
+    trainer: Any
+    labels: Any
+    read_labels: Callable[[], Any]
+    project: Callable[[Any], Any]
+
+
+@contextmanager
+def host(X, rank, weight, problem, client):
+    labels = HostLabels(rank, weight)
+    solver = Newton(linear_rows(X), problem)
+    trainer = SolverTrainer(solver, labels, TOL, -1)
+    yield Engine(trainer, labels, lambda: labels.y, lambda fit: fit.h)
+
+
+@contextmanager
+def dask(X, rank, weight, problem, client):
+    token, n = uuid.uuid4().hex, len(rank)
+    sizes = [n // 3, 0, n - n // 3]
+    data = BlockedData(client, in_blocks(X, sizes), rank, weight, None, token, transductive=True)
+    parts = Parts(client, data.prepared, token)
+    few = data.n_features < 1000
+    trainer = ClusterTrainer(parts, problem, data.n_features, data.scale, few, TOL, -1)
+    _, free, _ = trainer.rows.sum(pieces.given_counts, problem.n_thresholds + 1)
+    labels = ClusterLabels(trainer.rows, trainer.problem, n, int(free))
+
+    def read_labels():
+        return np.concatenate(client.gather(parts.labels(data.classes)))
+
+    def project(fit):
+        trainer.rows.project(fit.w)
+        h = trainer.rows.sum(projections)
+        return np.concatenate([h[number] for number in sorted(h)])
+
+    try:
+        yield Engine(trainer, labels, read_labels, project)
+    finally:
+        parts.release()
+        client.cancel(data.prepared)
+
+
+def projections(piece):
+    return {piece.number: piece.h}
+
+
+ENGINES = {
+    "host, dense": host,
+    "host, sparse": lambda X, *rest: host(sp.csr_array(X), *rest),
+    "dask, dense": dask,
+    "dask, sparse": lambda X, *rest: dask(sp.csr_matrix(X), *rest),
+}
