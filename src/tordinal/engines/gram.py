@@ -30,7 +30,8 @@ SAMPLE = 32  # rows from which the scale of a kernel is taken
 FAR = 100.0  # how many times the variance a mean is that is taken off
 EPSILON = np.finfo(np.float64).eps
 ERRORS = 4.0 * EPSILON  # of a kernel value and its product with a weight
-RESOLVED = 32.0 * EPSILON  # variance, relative to the values, that is not rounding
+VALUE_ERRORS = 32.0 * EPSILON  # of a kernel value that is centred, relative to the largest
+RESOLVED = 1024.0 * EPSILON  # variance, relative to the values, that is not mostly rounding
 BATCH = 256  # rows that are computed together where they are not kept
 
 

@@ -17,7 +17,7 @@ __all__ = ["Solution", "Solver", "Task"]
 COARSE = 10.0  # of all trainings of a search but the last one, where that is quicker
 GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
 LARGEST_COST = 150.0  # logarithm of the largest cost of rows of unit size: squares are finite
-UNRESOLVED = 1e6  # kernel values times costs from which it matters that they hardly differ
+UNRESOLVED = 1e12  # kernel values times costs from which it matters that they hardly differ
 TINY = np.finfo(np.float64).tiny
 NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding
 

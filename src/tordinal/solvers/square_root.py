@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsv
 
-from tordinal.engines.gram import Gram
+from tordinal.engines.gram import VALUE_ERRORS, Gram
 from tordinal.engines.rows import Rows
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, low_rank_root, square_root
@@ -80,7 +80,8 @@ class SquareRoot:
             return None
         K = np.asarray(gram.block(slice(None), slice(None)), dtype=np.float64)
         mean = K.mean(axis=0)
-        root = square_root(K - mean - mean[:, None] + mean.mean())
+        rounding = VALUE_ERRORS * gram.magnitude / gram.scale
+        root = square_root(K - mean - mean[:, None] + mean.mean(), rounding)
         return None if root is None else cls(problem, *root, gram.times)
 
     def run(self, task: Task) -> Solution:
