@@ -104,7 +104,7 @@ def draw(seed, combination, mild=False):
     n, K = int(rng.integers(2, 61)), int(np.clip(rng.geometric(0.15) + 1, 2, 50))
     d = int(rng.integers(1, 4 if rng.random() < 0.5 else 9))
     C = 10.0 ** (rng.uniform(-2, 2) if mild else rng.uniform(-6, 6))
-    powers = 150 if rng.random() < 0.1 else 8
+    powers = 150 if rng.random() < 0.2 else 8
     scale = 1.0 if mild else 10.0 ** rng.uniform(-powers, powers)
     kernel = KERNELS[rng.integers(len(KERNELS))] if "gram" in form else KERNELS[0]
     X = rng.normal(size=(n, d))
