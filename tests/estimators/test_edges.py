@@ -358,3 +358,12 @@ def test_features_that_are_all_zero(model, kernel):
         if hasattr(model, name):
             values = getattr(model, name)(X[:5])
             assert (values == values[0]).all()
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+def test_columns_lost_beside_a_huge_one_are_reported(loss):
+    """Beside x^3 of the first column the others are mostly rounding, at a cost that matters."""
+    X, y = ordinal_problem(30, 3, n_features=8)
+    X[:, 0] += 1e5
+    with pytest.warns(ConvergenceWarning):
+        REDSVM(kernel="poly", gamma=0.3, degree=3, C=1e3, loss=loss).fit(X, y)

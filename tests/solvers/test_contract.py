@@ -23,3 +23,11 @@ def test_a_problem_of_ordinary_size_is_solved(combination, seed):
 def test_an_extreme_one_ends_with_the_truth(combination, seed):
     """At the optimum, or with word that it is not."""
     assert verdict(draw(seed, combination)).broken == []
+
+
+@pytest.mark.parametrize("seed", [1027, 1136, 1210, 1580])
+def test_problems_that_once_ended_elsewhere(seed):
+    """Kernel values below rounding, and a warm start from which Newton's method got lost."""
+    found = verdict(draw(seed, COMBINATIONS[seed % len(COMBINATIONS)]))
+    assert found.broken == []
+    assert not found.rejected

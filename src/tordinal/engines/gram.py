@@ -68,6 +68,8 @@ class Gram:
         k(x_i, x_i), less the offsets, divided by the scale.
     magnitude : float
         About the largest kernel value, before anything is taken off.
+    accuracy : float
+        About the error of a kernel value.
     resolved : bool
         Whether kernel values differ between rows by more than rounding.
 
@@ -106,6 +108,7 @@ class Gram:
         diagonal = self._check(kernel.diagonal(X))
         self.magnitude, self.resolved = float(np.abs(diagonal).max()), True
         self.offset, self.scale = self._offset_and_scale(diagonal)
+        self.accuracy = VALUE_ERRORS * self.magnitude
         if centre is not None:
             self.magnitude += float(centre @ centre)
         far = 0.0 if self.offset is None else 2.0 * self.offset
@@ -143,6 +146,10 @@ class Gram:
     def rounding(self, a: Array, coef: Array | None) -> float:
         """Bound of the rounding errors in projections that a model predicts."""
         return ERRORS * float(np.abs(a).sum()) * self.magnitude
+
+    def uncertainty(self, a: Array) -> float:
+        """By about how much errors of kernel values move the objective at its minimum."""
+        return 0.5 * self.accuracy * float(a @ a)
 
     def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
         """Projections as a model with these weights predicts them, less their shift; the shift."""

@@ -175,6 +175,10 @@ class Rows:
             return 0.0
         return ERRORS * float(np.abs(coef) @ np.abs(self.centre))
 
+    def uncertainty(self, a: Array) -> float:
+        """By how much errors of kernel values move the objective: there are none."""
+        return 0.0
+
     def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
         """Projections as a model with these weights predicts them, less their shift; the shift."""
         centre = 0.0 if self.centre is None else self.centre

@@ -173,9 +173,11 @@ class Solver(ABC):
             on_chunk or (lambda steps, violation: None),
         )
         with one_thread_each():
-            solution = self.run(task).times(1.0 / scale)
-            solution = self._as_predicted(task, solution)
-            solution = self._or_nothing(solution)
+            solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
+            if task.warm is not None and self._worse_than_nothing(task, solution):
+                task = replace(task, warm=None)  # lost: once more, from where nothing is lost
+                solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
+            solution = self._or_nothing(task, solution)
         if not (np.isfinite(solution.objective) and np.isfinite(solution.thresholds).all()):
             raise ValueError(
                 f"the solution is not finite (objective {solution.objective}): values of X or the "
@@ -228,8 +230,12 @@ class Solver(ABC):
         a, coef = solution.coefficients, solution.coef
         problem, cost = self.original, task.cost / self.data.scale
         total = float(cost.sum()) * problem.n_thresholds
-        bound = total * self.data.rounding(a, coef)
-        if not bound > task.tol * solution.objective + NEGLIGIBLE * total:
+        allowed = task.tol * solution.objective + NEGLIGIBLE * total
+        uncertain = self.data.uncertainty(a)
+        if uncertain > allowed:
+            violation = max(solution.violation, uncertain / solution.objective)
+            solution = replace(solution, violation=violation, converged=False)
+        if not total * self.data.rounding(a, coef) > allowed:
             return solution
         h, shift = self.data.predicted(a, coef)
         t = (solution.thresholds + shift) - shift
@@ -243,17 +249,28 @@ class Solver(ABC):
             converged=solution.converged and not matters, next_start=solution,
         )  # fmt: skip
 
-    def _or_nothing(self, solution: Solution) -> Solution:
-        """A solution, or w = 0 where one that has not converged is worse than that."""
-        if solution.converged:
+    def _worse_than_nothing(self, task: Task, solution: Solution) -> bool:
+        """Whether the objective exceeds that of w = 0 by more than the tolerance."""
+        allowed = GAP * task.tol if solution.converged else 0.0
+        return solution.objective > self._value_of_nothing(solution) * (1.0 + allowed)
+
+    def _value_of_nothing(self, solution: Solution) -> float:
+        """The objective at w = 0 and t = 0, where all losses are the same."""
+        first, last = self.original.coupling.spans(self.original.n_thresholds)
+        terms = float(solution.cost @ (last - first)[solution.y])
+        return terms * float(self.loss.value(np.zeros(1))[0])
+
+    def _or_nothing(self, task: Task, solution: Solution) -> Solution:
+        """A solution, or w = 0 where it is worse than that."""
+        if not self._worse_than_nothing(task, solution):
             return solution
+        value = self._value_of_nothing(solution)
         h, t = np.zeros(len(solution.h)), np.zeros(self.problem.n_thresholds)
-        value = self.original.objective(solution.y, solution.cost, h, 0.0, t)
-        if not solution.objective > value:
-            return solution
+        violation = max(solution.violation, solution.objective / value - 1.0)
         return replace(
-            solution, h=h, thresholds=t, objective=value, coefficients=h.copy(),
-            u=None, coef=None if solution.coef is None else np.zeros_like(solution.coef),
+            solution, violation=violation, converged=False, h=h, thresholds=t, objective=value,
+            coefficients=h.copy(), u=None,
+            coef=None if solution.coef is None else np.zeros_like(solution.coef),
         )  # fmt: skip
 
     @abstractmethod
