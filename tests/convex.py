@@ -19,7 +19,8 @@ def feature_map(K):
     """Rows in the centred feature space, whose inner products are the kernel."""
     J = np.eye(len(K)) - 1 / len(K)
     values, vectors = np.linalg.eigh(J @ K @ J)
-    values = np.where(values > 1e-13 * values.max(), values, 0.0)  # the rest is rounding
+    rounding = max(1e-13 * values.max(), 32 * np.finfo(float).eps * np.abs(K).max())
+    values = np.where(values > rounding, values, 0.0)
     return vectors * np.sqrt(values)
 
 

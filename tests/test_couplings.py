@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.optimize import approx_fprime
 
-from tordinal.couplings import Coupling, Explicit, Implicit, Reduction, zero_sum
+from tordinal.couplings import Explicit, Implicit, Reduction, zero_sum
 
 COUPLINGS = [Reduction(), Reduction(3.0), Implicit(), Explicit()]
 
@@ -85,11 +85,15 @@ def test_a_balanced_start_meets_the_constraint_and_thresholds_are_in_order(coupl
     assert (np.diff(t) >= 0).all()
 
 
-def test_runs_move_together_and_stay_in_order():
+def test_the_middle_of_the_best_thresholds():
+    ends = {0: (0.0, 1.0), 1: (3.0, 5.0), 2: (2.0, 3.0), 3: (4.0, np.inf)}
+
+    def least(first, last, origin):
+        lows, highs = zip(*(ends[k] for k in range(first, last)), strict=True)
+        low, high = max(lows) - origin[first], min(highs) - origin[first]
+        return (low, high) if low <= high else (high, low)
+
     t = np.array([0.0, 1.0, 1.0, 2.0])
-    assert Explicit().runs(t).tolist() == [0, 1, 1, 2]
-    assert Implicit().runs(t).tolist() == [0, 1, 2, 3]
-    assert Reduction().runs(t).tolist() == [0, 0, 0, 0]
-    run = np.array([False, True, True, False])
-    assert Explicit().moved(t, run, 5.0).tolist() == [0.0, 2.0, 2.0, 2.0]
-    assert Coupling().moved(t, run, 5.0).tolist() == [0.0, 2.0, 6.0, 6.0]
+    assert Implicit().middle(t, least).tolist() == [0.5, 2.5, 4.0, 4.0]
+    assert Explicit().middle(t, least).tolist() == [0.5, 3.0, 3.0, 4.0]
+    assert Reduction().middle(t, least).tolist() == [2.5, 3.5, 3.5, 4.5]

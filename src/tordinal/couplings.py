@@ -16,6 +16,7 @@ coupling        penalty on t            thresholds used   constraint of the dual
 The derivations are in ``docs/mathematics.md``. A new coupling is a new class here.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
@@ -26,8 +27,10 @@ __all__ = ["Coupling", "Explicit", "Implicit", "Reduction"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
+# The interval on which the losses at thresholds first .. last - 1 are least, when all of them are
+# moved by the same amount from an origin.
+Least = Callable[[int, int, Array], tuple[float, float]]
 
-TIED = 1e-9  # distance of thresholds that are the same but for rounding
 BALANCED = 1e-15  # share of all variables that a sum differs from zero by in rounding
 ROUNDING = 1e-12  # share of the largest partial sum below which a multiplier counts as zero
 
@@ -57,13 +60,10 @@ class Coupling:
         """The first threshold that a row uses, and the one after the last, by its rank."""
         return np.zeros(m + 1, dtype=np.int64), np.full(m + 1, m, dtype=np.int64)
 
-    def runs(self, t: Array) -> Index:
-        """For each threshold a number, the same for those that can only move together."""
-        return np.arange(len(t))
-
-    def moved(self, t: Array, run: NDArray[np.bool_], shift: float) -> Array:
-        """Thresholds of which a run is moved, as far as the constraint allows."""
-        return np.sort(np.where(run, t + shift, t))
+    def middle(self, t: Array, least: Least) -> Array:
+        """The middle of all thresholds that minimise the losses and are coupled as those given."""
+        zero = np.zeros(len(t))
+        return np.sort([_middle(*least(k, k + 1, zero)) for k in range(len(t))])
 
     # The dual side -----------------------------------------------------------------------------
 
@@ -129,10 +129,8 @@ class Reduction(Coupling):
     def penalty_curvature(self, m: int) -> Array:
         return self.weight * (np.eye(m) - 1.0 / m)
 
-    def runs(self, t: Array) -> Index:
-        return np.zeros(
-            len(t), dtype=np.int64
-        )  # apart from each other they are held by the penalty
+    def middle(self, t: Array, least: Least) -> Array:
+        return t + _middle(*least(0, len(t), t))  # the penalty determines their differences
 
     @property
     def r(self) -> float:
@@ -169,14 +167,9 @@ class Explicit(Coupling):
         rank = np.arange(m + 1)
         return np.maximum(rank - 1, 0), np.minimum(rank + 1, m)
 
-    def runs(self, t: Array) -> Index:
-        return np.concatenate([[0], np.cumsum(np.diff(t) > TIED)]).astype(np.int64)
-
-    def moved(self, t: Array, run: NDArray[np.bool_], shift: float) -> Array:
-        first, last = np.flatnonzero(run)[[0, -1]]
-        below = t[first - 1] if first > 0 else -np.inf
-        above = t[last + 1] if last + 1 < len(t) else np.inf
-        return np.where(run, np.clip(t + shift, below, above), t)
+    def middle(self, t: Array, least: Least) -> Array:
+        lower, upper = (_in_order(len(t), least, end) for end in (0, 1))
+        return np.array([_middle(low, high) for low, high in zip(lower, upper, strict=True)])
 
     def _multipliers(self, c: Array) -> Array:
         """Those of t_k <= t_{k+1}; what is only rounding is zero."""
@@ -232,6 +225,18 @@ def zero_sum(beta: Array, margin: Array) -> Array:
         beta[heavier[zeroed]] = np.sign(excess) * left
     beta[heavier[:zeroed]] = 0.0
     return beta
+
+
+def _in_order(m: int, least: Least, end: int) -> Array:
+    """The lowest (end 0) or highest (end 1) minimisers in order, by pooling adjacent violators."""
+    zero, pools = np.zeros(m), [(0, 0, -np.inf)]
+    for k in range(m):
+        first, value = k, least(k, k + 1, zero)[end]
+        while pools[-1][2] > value:
+            first = pools.pop()[0]
+            value = least(first, k + 1, zero)[end]
+        pools.append((first, k + 1, value))
+    return np.concatenate([np.full(last - first, value) for first, last, value in pools])
 
 
 def _middle(low: float, high: float) -> float:

@@ -24,6 +24,7 @@ __all__ = ["Problem", "Terms"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+ON_A_THRESHOLD = 1e-11  # of the size of thresholds: less than that, and a row is on one
 FLAT = 1e-9  # share of all costs below which a slope counts as zero
 
 
@@ -124,27 +125,29 @@ class Problem:
         """The best thresholds near t for the projections h, of several the middle ones.
 
         Without a penalty a threshold may often move a little at no cost, and with one all of them
-        together. Thresholds that are tied to each other move as one; each sum of two lines per row
-        is least where its slope changes sign.
+        together. A sum of two lines per row is least where its slope changes sign. Thresholds are
+        then raised by what may be rounding, so that a row on a threshold is always below it.
         """
         (low, high), kink = self.lines.box, self.lines.kink
         s, C, t = signs(y, len(t)), self.costs(y, cost), np.sort(t)
-        runs = self.coupling.runs(t)
-        for run in np.unique(runs):
-            i, k = np.nonzero((C > 0) & (runs == run))
-            if len(i) == 0:
-                continue
-            places = h[i] - t[k] - kink * s[i, k]
+
+        def least(first: int, last: int, origin: Array) -> tuple[float, float]:
+            """Where the losses at some thresholds are least, all of them moved from the origin."""
+            i, k = np.nonzero(C[:, first:last])
+            k = k + first
+            weight = C[i, k]
+            places = h[i] - origin[k] - kink * s[i, k]
             order = np.argsort(places, kind="stable")
-            start = np.where(s[i, k] > 0, low, -high) @ C[i, k]
-            slopes = start + np.cumsum(C[i, k][order]) * (high - low)
-            flat = FLAT * float(C[i, k].sum())
-            first = int(np.argmax(slopes > -flat))
-            shift = places[order[first]]
-            if slopes[first] <= flat and first + 1 < len(order):
-                shift = 0.5 * (shift + places[order[first + 1]])
-            t = self.coupling.moved(t, runs == run, shift)
-        return t
+            slopes = np.append(0.0, np.cumsum(weight[order]) * (high - low))
+            slopes += np.where(s[i, k] > 0, low, -high) @ weight
+            ends = np.concatenate([[-np.inf], places[order], [np.inf]])
+            flat = FLAT * float(weight.sum())
+            start = int(np.argmax(slopes >= -flat))
+            stop = int(np.argmax(slopes > flat)) if slopes[-1] > flat else len(slopes)
+            return float(ends[start]), float(ends[stop])
+
+        t = self.coupling.middle(t, least)
+        return t + ON_A_THRESHOLD * (1.0 + float(np.abs(t).max()))
 
     def terms(self, y: Ranks, cost: Array, h: Array, t: Array) -> Terms:
         """The loss terms of a smooth loss with their derivatives."""

@@ -4,7 +4,7 @@ import scipy.sparse as sp
 
 from tordinal.engines import gram as module
 from tordinal.engines.gram import Gram, RowCache
-from tordinal.kernels import Custom, Linear, Precomputed, make_kernel
+from tordinal.kernels import Custom, Linear, Poly, Precomputed, make_kernel
 
 NAMES = ["linear", "perceptron", "rbf", "poly", "laplacian"]
 
@@ -85,3 +85,31 @@ def test_a_full_matrix_serves_all_and_a_partial_one_its_solver():
 def test_kernel_values_that_are_not_numbers_are_refused():
     with pytest.raises(ValueError, match="NaN or infinity"):
         Gram(Custom(lambda a, b: np.full((len(a), len(b)), np.nan)), np.ones((5, 2)), 10)
+
+
+@pytest.mark.parametrize("centre", [None, np.array([1e8, 0.0])])
+@pytest.mark.parametrize("name", ["linear", "poly"])
+def test_projections_are_predicted_as_a_model_does(name, centre):
+    X = np.random.default_rng(0).normal(size=(20, 2))
+    rows = X if centre is None else X + centre
+    kernel = make_kernel(name, rows, 1.0, 2, 1.0)
+    linear = name == "linear"
+    gram = Gram(kernel, X if linear else rows, 10, centre=centre if linear else None)
+    a = np.linspace(-1.0, 1.0, 20)
+    coef = rows.T @ a if linear else None
+    h, shift = gram.predicted(a, coef)
+    K = kernel(rows, rows)
+    exact = X @ coef if linear else K @ a - shift
+    bound = gram.rounding(a, coef)
+    np.testing.assert_allclose(h, exact, atol=bound)
+    assert bound < 1e-12 if centre is None else bound > 0.1
+
+
+def test_values_that_differ_by_rounding_only():
+    X = np.random.default_rng(0).normal(size=(40, 3))
+    for offset, resolved in ((0.0, True), (1e4, True), (1e12, False)):
+        assert Gram(Poly(1.0, 3), X + offset, cache_size=10).resolved is resolved
+    # A sample of rows that are alike says nothing of the others.
+    copies = np.repeat(X[:1] + 10.0, 1000, axis=0)
+    copies[500:] += np.arange(500)[:, None] % 2
+    assert Gram(Poly(1.0, 3), copies, cache_size=10).resolved

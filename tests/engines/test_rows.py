@@ -69,6 +69,26 @@ def test_indices_that_are_not_in_order_or_twice_there_are_put_right_in_a_copy():
     assert X.indices.tolist() == [2, 0, 0]
 
 
-@pytest.mark.parametrize(("value", "power"), [(3.9, 4.0), (1.1, 1.0), (0.0, 1.0), (np.inf, 1.0)])
+@pytest.mark.parametrize(
+    ("value", "power"), [(3.9, 4.0), (1.1, 1.0), (0.0, 1.0), (np.inf, 4.0**511)]
+)
 def test_powers_of_four(value, power):
     assert power_of_four(value) == power
+
+
+def test_projections_are_predicted_as_a_model_does():
+    X = np.random.default_rng(0).normal(loc=[1e10, 0.0], size=(20, 2))
+    rows, coef = linear_rows(X), np.array([1.0, -2.0])
+    h, shift = rows.predicted(np.zeros(20), coef)
+    np.testing.assert_array_equal(h, X @ coef - shift)
+    assert 1e-6 < rows.rounding(np.zeros(20), coef) < 1e-4
+    assert linear_rows(sp.csr_array(X)).rounding(np.zeros(20), coef) == 0.0
+
+
+@pytest.mark.parametrize("size", [1e-200, 1e-140, 1e-70, 1e100, 1e150, 1e200])
+@pytest.mark.parametrize("kind", [np.asarray, sp.csr_array])
+def test_the_scale_of_extreme_features_is_a_positive_number(size, kind):
+    scale = linear_rows(kind(size * np.array([[1.0], [-1.0], [2.0]]))).scale
+    assert 0.0 < scale < np.inf
+    if 1e-70 <= size <= 1e150:
+        assert 0.1 < scale / size**2 < 10.0

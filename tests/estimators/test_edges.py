@@ -7,12 +7,13 @@ import pandas as pd
 import pytest
 import scipy.sparse as sp
 from problems import hide, ordinal_problem
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 from tordinal import MTSVM, REDSVM, SVOR, TOR, TORCV
 from tordinal.datasets import make_reviews
 from tordinal.engines import gram
-from tordinal.losses import Hinge
+from tordinal.losses import LOSSES, Hinge
 from tordinal.projection import Projection
 from tordinal.solvers import smo, square_root
 from tordinal.text import ReviewVectorizer
@@ -280,3 +281,89 @@ def test_explicit_zeros_and_unsorted_indices(kernel):
     two = REDSVM(kernel=kernel).fit(whole, y)
     assert two.objective_ == pytest.approx(one.objective_, rel=1e-8)
     np.testing.assert_array_equal(two.predict(whole), one.predict(dense))
+
+
+SUPERVISED = [REDSVM(), SVOR(), SVOR(constraints="explicit")]
+TRANSDUCTIVE = [TOR(), MTSVM()]
+
+
+def fit_any(model, X, y):
+    """Fit with labels, of which a transductive estimator sees some."""
+    return model.fit(X, hide(y, 25) if isinstance(model, TOR | MTSVM) else y)
+
+
+@pytest.mark.parametrize("model", SUPERVISED + TRANSDUCTIVE, ids=str)
+def test_features_beyond_double_precision_are_rejected(model):
+    X, y = ordinal_problem(60, 3, n_features=4)
+    for factor in (1e150, 1e300):
+        for rows in (X * factor, sp.csr_array(X * factor)):
+            with pytest.raises(ValueError, match=r"X or C is too large.*StandardScaler"):
+                fit_any(clone(model), rows, y)
+
+
+@pytest.mark.parametrize("model", SUPERVISED + TRANSDUCTIVE, ids=str)
+def test_kernel_values_that_differ_by_rounding_only_are_rejected(model):
+    X, y = ordinal_problem(60, 3, n_features=4)
+    model = clone(model).set_params(kernel="poly")
+    for offset in (1e8, 1e12):
+        with pytest.raises(ValueError, match=r"X is too far from the origin for kernel=Poly"):
+            fit_any(model, X + offset, y)
+
+
+@pytest.mark.parametrize("loss", ["hinge", "laplacian"])
+def test_a_kernel_matrix_that_rounding_has_made_indefinite(loss):
+    """SMO took a million steps in every training; Newton's method in a square root takes over."""
+    X, y = ordinal_problem(60, 3, n_features=4)
+    X = X + 1e6
+    model = ends(TOR(kernel="poly", loss=loss), X, hide(y, 25))
+    assert model.n_iter_ < 1_000_000
+
+
+def test_kernel_values_below_single_precision():
+    """They came out as NaN: a huge curvature was infinite in single precision."""
+    X, y = ordinal_problem(27, 10, n_features=8)
+    model = ends(REDSVM(kernel="poly", gamma=0.3, C=5e-5), 2.4e-8 * np.round(X), y)
+    assert model.objective_ <= 5e-5 * 27 * 9 * (1 + 1e-9)
+
+
+@pytest.mark.parametrize("seed", range(24))
+def test_badly_scaled_columns_and_a_polynomial_kernel(seed):
+    """The objective is that of the model as it predicts, or there is a warning."""
+    rng = np.random.default_rng(seed)
+    X, y = rng.normal(size=(30, 7)) * 10.0 ** rng.uniform(-4, 4, 7), np.arange(30) % 4
+    loss = ["hinge", "laplacian", "squared_hinge", "logistic"][seed % 4]
+    model = REDSVM(
+        kernel="poly", degree=2 + seed // 4 % 2, coef0=1, gamma=0.1, C=10.0 ** (seed % 5), loss=loss
+    )
+    with warnings.catch_warnings(record=True) as caught:
+        warnings.simplefilter("always")
+        model.fit(X, y)
+    a, t, kernel = model.dual_coef_, model.thresholds_, model._projection.kernel
+    margins = np.where(y[:, None] > np.arange(3), 1, -1) * _margins(model, X)
+    value = float(model.C * LOSSES[loss]().value(margins).sum() + 0.5 * np.sum((t - t.mean()) ** 2))
+    if len(a):
+        value += 0.5 * float(a @ kernel(model.support_vectors_, model.support_vectors_) @ a)
+    if not any(issubclass(w.category, ConvergenceWarning) for w in caught):
+        assert model.objective_ == pytest.approx(value, rel=1e-3, abs=1e-8 * model.C * 90)
+
+
+@pytest.mark.parametrize("kernel", ["linear", "rbf", "poly", "perceptron", "laplacian"])
+@pytest.mark.parametrize("model", [*SUPERVISED, *TRANSDUCTIVE, TORCV(C=[1.0])], ids=str)
+def test_features_that_are_all_zero(model, kernel):
+    """No row is a support vector then, which is no reason for an error."""
+    X, y = np.zeros((40, 3)), np.arange(40) % 3
+    model = clone(model).set_params(kernel=kernel)
+    model.fit(X, np.where(np.arange(40) < 20, y, -1) if model._transductive else y)
+    for name in ("predict", "decision_function", "predict_proba", "predict_projection"):
+        if hasattr(model, name):
+            values = getattr(model, name)(X[:5])
+            assert (values == values[0]).all()
+
+
+@pytest.mark.parametrize("loss", ["squared_hinge", "square"])
+def test_columns_lost_beside_a_huge_one_are_reported(loss):
+    """Beside x^3 of the first column the others are mostly rounding, at a cost that matters."""
+    X, y = ordinal_problem(30, 3, n_features=8)
+    X[:, 0] += 1e5
+    with pytest.warns(ConvergenceWarning):
+        REDSVM(kernel="poly", gamma=0.3, degree=3, C=1e3, loss=loss).fit(X, y)

@@ -110,3 +110,13 @@ def test_roots_of_low_rank_are_found_and_others_are_not(seed, rank, n):
     np.testing.assert_array_equal(triangle, np.tril(triangle))
     if min(rank, n) > 1:
         assert low_rank_root(A.diagonal(), lambda i: A[i], most=min(rank, n) - 1) is None
+
+
+def test_a_square_root_but_for_rounding():
+    rng = np.random.default_rng(0)
+    B, noise = rng.normal(size=(20, 3)), 1e-4 * rng.normal(size=(20, 20))
+    A = B @ B.T + noise + noise.T
+    assert square_root(A) is None
+    L, _ = square_root(A, 1e-3)
+    assert L.shape == (20, 3)
+    np.testing.assert_allclose(L @ L.T, A, atol=1e-2)

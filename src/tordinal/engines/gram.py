@@ -18,7 +18,7 @@ from tordinal.distances import Matrix
 from tordinal.engines.rows import power_of_four, size_of
 from tordinal.engines.symmetric import symmetric_times
 from tordinal.engines.threads import BLOCK, blocks, in_blocks, in_parts, n_threads
-from tordinal.kernels import Custom, Kernel, Precomputed
+from tordinal.kernels import Custom, Kernel, Linear, Precomputed
 
 __all__ = ["Gram"]
 
@@ -28,6 +28,10 @@ Index = NDArray[np.int64]
 SINGLE_PRECISION_ROWS = 1024  # matrices of more rows are held in float32
 SAMPLE = 32  # rows from which the scale of a kernel is taken
 FAR = 100.0  # how many times the variance a mean is that is taken off
+EPSILON = np.finfo(np.float64).eps
+ERRORS = 4.0 * EPSILON  # of a kernel value and its product with a weight
+VALUE_ERRORS = 32.0 * EPSILON  # of a kernel value that is centred, relative to the largest
+RESOLVED = 1024.0 * EPSILON  # variance, relative to the values, that is not mostly rounding
 BATCH = 256  # rows that are computed together where they are not kept
 
 
@@ -62,6 +66,12 @@ class Gram:
         As the weights of the rows sum to zero, projections lose only a common shift by it.
     diagonal : ndarray of shape (n_rows,)
         k(x_i, x_i), less the offsets, divided by the scale.
+    magnitude : float
+        About the largest kernel value, before anything is taken off.
+    accuracy : float
+        About the error of a kernel value.
+    resolved : bool
+        Whether kernel values differ between rows by more than rounding.
 
     Examples
     --------
@@ -96,7 +106,11 @@ class Gram:
         self.scale = 1.0
         self.offset: Array | None = None
         diagonal = self._check(kernel.diagonal(X))
+        self.magnitude, self.resolved = float(np.abs(diagonal).max()), True
         self.offset, self.scale = self._offset_and_scale(diagonal)
+        self.accuracy = VALUE_ERRORS * self.magnitude
+        if centre is not None:
+            self.magnitude += float(centre @ centre)
         far = 0.0 if self.offset is None else 2.0 * self.offset
         self.diagonal = (diagonal - far) / self.scale
         if self.full:
@@ -108,13 +122,19 @@ class Gram:
     def _offset_and_scale(self, diagonal: Array) -> tuple[Array | None, float]:
         """By a sample: products with the mean of the rows if that is far, and their variance."""
         some = np.unique(np.linspace(0, self.n_rows - 1, SAMPLE).astype(np.int64))
-        mean = float(self.compute(some, some).mean())
+        values = self.compute(some, some)
+        self.magnitude = max(self.magnitude, float(np.abs(values).max()))
+        mean = float(values.mean())
         variance = float(diagonal[some].mean()) - mean
         offset = None
         if abs(mean) > FAR * variance:
             pieces = in_blocks(self.n_rows, lambda p: self.compute(p, some).mean(axis=1), BLOCK)
             offset = np.concatenate(pieces) - 0.5 * mean
             variance = float(np.mean(diagonal[some] - 2.0 * offset[some]))
+            least = RESOLVED * self.magnitude
+            if variance <= least:  # these rows are alike; the others need not be
+                variance = float(np.mean(diagonal - 2.0 * offset))
+                self.resolved = bool(variance > least)
         return offset, power_of_four(variance)
 
     def shift(self, a: Array, coef: Array | None) -> float:
@@ -122,6 +142,27 @@ class Gram:
         by_offset = 0.0 if self.offset is None else float(self.offset @ a)
         by_centre = 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
         return by_offset + by_centre
+
+    def rounding(self, a: Array, coef: Array | None) -> float:
+        """Bound of the rounding errors in projections that a model predicts."""
+        return ERRORS * float(np.abs(a).sum()) * self.magnitude
+
+    def uncertainty(self, a: Array) -> float:
+        """By about how much errors of kernel values move the objective at its minimum."""
+        return 0.5 * self.accuracy * float(a @ a)
+
+    def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
+        """Projections as a model with these weights predicts them, less their shift; the shift."""
+        support = np.flatnonzero(a)
+        if isinstance(self.kernel, Linear):
+            X = self.X if self.centre is None else self.X + self.centre
+            coef = np.asarray(X[support].T @ a[support], dtype=np.float64)
+            h = np.asarray(X @ coef, dtype=np.float64)
+        else:
+            pieces = in_blocks(self.n_rows, lambda p: self._values(p, support) @ a[support], BLOCK)
+            h = np.concatenate(pieces)
+        shift = self.shift(a, coef)
+        return h - shift, shift
 
     def private(self, share: float = 1.0) -> "Gram":
         """A matrix for one solver among several that work at the same time.
@@ -164,12 +205,17 @@ class Gram:
             )
         return values
 
+    def _values(self, rows: Any, columns: Any) -> Array:
+        """Kernel values as they are."""
+        if isinstance(self.kernel, Precomputed):
+            return np.asarray(self.X[rows][:, columns], dtype=np.float64)
+        if self.X[columns].shape[0] == 0:  # kernels accept no empty matrix
+            return np.zeros((self.X[rows].shape[0], 0))
+        return self._check(self.kernel(self.X[rows], self.X[columns]))
+
     def compute(self, rows: Any, columns: Any = slice(None)) -> Array:
         """Kernel values of some training rows with others, computed anew."""
-        if isinstance(self.kernel, Precomputed):
-            values = np.asarray(self.X[rows][:, columns], dtype=np.float64)
-        else:
-            values = self._check(self.kernel(self.X[rows], self.X[columns]))
+        values = self._values(rows, columns)
         if self.offset is not None:
             values = values - self.offset[rows][:, None] - self.offset[columns]
         return values if self.scale == 1.0 else values / self.scale

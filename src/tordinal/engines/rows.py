@@ -25,6 +25,8 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 NEAR_ONE = 16.0  # a scale of sparse rows within this factor of 1 is left alone
+SMALLEST, MOST = -250, 511  # powers of four: 4^511 is finite and its inverse a normal number
+ERRORS = 4.0 * np.finfo(np.float64).eps  # of a product of a feature with its weight
 LARGE = 2**25  # bytes of a dense matrix from which a second thread is worth it
 
 
@@ -167,6 +169,23 @@ class Rows:
         """What true projections exceed those of a solver by, for weights of the rows and w."""
         return 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
 
+    def rounding(self, a: Array, coef: Array | None) -> float:
+        """Bound of the rounding errors in projections that a model predicts."""
+        if coef is None or self.centre is None:
+            return 0.0
+        return ERRORS * float(np.abs(coef) @ np.abs(self.centre))
+
+    def uncertainty(self, a: Array) -> float:
+        """By how much errors of kernel values move the objective: there are none."""
+        return 0.0
+
+    def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
+        """Projections as a model with these weights predicts them, less their shift; the shift."""
+        centre = 0.0 if self.centre is None else self.centre
+        shift = self.shift(a, coef)
+        h = (self.matrix * np.sqrt(self.scale) + centre) @ coef
+        return np.asarray(h - shift, dtype=np.float64), shift
+
     def squared_norms(self) -> Array:
         """|x_i|^2 of all rows."""
         return np.concatenate([block.X.squared_norms() for block in self.blocks])
@@ -182,7 +201,7 @@ def linear_rows(X: Any) -> Rows:
         if not X.has_canonical_format:
             X = X.copy()  # the buffers may be the caller's
             X.sum_duplicates()
-        scale = power_of_four(float((X.data.astype(np.float64) ** 2).sum()) / max(X.shape[0], 1))
+        scale = power_of_four(_mean_square(X.data) * len(X.data) / max(X.shape[0], 1))
         if 1.0 / NEAR_ONE <= scale <= NEAR_ONE:
             return Rows(X)  # not worth a copy
         return Rows(X.astype(np.float64) / np.sqrt(scale), scale)
@@ -199,15 +218,17 @@ def _mean_square(X: Array) -> float:
     largest = float(np.max(np.abs(X), initial=0.0))
     if largest == 0.0:
         return 0.0
-    unit = 2.0 ** np.floor(np.log2(largest))
+    if not np.isfinite(largest):
+        return np.inf
+    unit = float(2.0 ** np.floor(np.log2(largest)))
     return float(np.sum((X / unit) ** 2)) / len(X) * unit * unit
 
 
 def power_of_four(value: float) -> float:
     """The power of four nearest to a positive number, 1 for any other: dividing by it is exact."""
-    if not (np.isfinite(value) and value > 0):
+    if not value > 0:
         return 1.0
-    return float(4.0 ** np.clip(np.round(0.5 * np.log2(value)), -250, 250))
+    return float(4.0 ** np.clip(np.round(0.5 * np.log2(value)), SMALLEST, MOST))
 
 
 def size_of(values: Iterable[Any]) -> int:

@@ -55,7 +55,7 @@ TIGHT = 1e-4  # tolerance below which products are in double precision
 DOUBLE = 1e6  # curvature from which single precision is not even tried
 LONG = 2500  # rows from which a factorisation is worth all threads
 REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
-HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
+HARD = 1e8  # largest cost times kernel value of rows of unit size, from which rounding counts
 SMALL = 1024  # rows of such problems that are solved in the features of a square root of K
 TINY = np.finfo(np.float64).tiny
 
@@ -87,7 +87,8 @@ class KernelNewton(Solver):
         return isinstance(data, Gram) and problem.smooth and not problem.coupling.ordered
 
     def run(self, task: Task) -> Solution:
-        hard = float(task.cost.max()) > HARD
+        largest = max(1.0, self.data.magnitude / self.data.scale)  # of kernel values
+        hard = float(task.cost.max()) * largest > HARD
         if self._root is None and not (hard and self._hand_over()):
             solution = self._descend(task, hard)
             if solution is not None:
@@ -340,6 +341,8 @@ class Space:
             return Direction(p, z_p)  # as good as at the optimum: nobody will go this way
         if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
             p, z_p, size, sound = r, z_r, float(r @ z_r), False
+        elif size < -LEFT * enough:  # rounding has made K indefinite
+            sound = False
         while size > 0 and iterations < MAX_CG:
             curved = curve(z_p)
             A_p, z_A_p = p + curved, z_p + times(curved)

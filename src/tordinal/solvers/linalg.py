@@ -22,6 +22,7 @@ MAX_TRIES = 12  # each with a jitter ten times as large
 RANK = 1e-13  # share of the largest diagonal element that is rounding
 NOTHING = 1e-12  # elements of a matrix that is zero but for rounding
 RANK_LEFT = 1e-5  # of what follows, for what a root of low rank may leave on the diagonal
+GROWTH = 10.0  # of rounding errors in a factorisation with pivoting
 NOT_POSITIVE = 1e-6  # share of it by which a square root may miss its matrix
 
 
@@ -113,21 +114,22 @@ def cholesky_solve(lower: Any, right: Array) -> Array:
     return np.asarray(solution, dtype=np.float64)
 
 
-def square_root(A: Array) -> tuple[Array, Index] | None:
+def square_root(A: Array, rounding: float = 0.0) -> tuple[Array, Index] | None:
     """Rows L with L L' = A for a positive semi-definite matrix; None for any other.
 
     Cholesky's method with pivoting, which ends where what is left is rounding. With L come the
-    pivots: as many of its rows as it has columns, which make a lower triangle.
+    pivots: as many of its rows as it has columns, which make a lower triangle. Elements of A may
+    have errors of the size of `rounding`, which make it indefinite.
     """
     top = float(np.max(A.diagonal(), initial=0.0))
     if top <= 0.0:
         nothing = float(np.abs(A).max()) <= NOTHING
         return (np.zeros((len(A), 1)), np.empty(0, dtype=np.int64)) if nothing else None
-    factor, pivots, rank, _ = dpstrf(A, lower=1, tol=RANK * top)
+    factor, pivots, rank, _ = dpstrf(A, lower=1, tol=max(RANK * top, rounding))
     lower = np.tril(factor)[:, :rank]
     rows = np.empty_like(lower, order="C")
     rows[pivots - 1] = lower
-    near = np.abs(rows @ rows.T - A).max() <= NOT_POSITIVE * top
+    near = np.abs(rows @ rows.T - A).max() <= max(NOT_POSITIVE * top, GROWTH * rounding)
     return (rows, pivots[:rank].astype(np.int64) - 1) if near else None
 
 

@@ -136,16 +136,8 @@ class Newton(Solver):
         tol = REFINED if len(solution.y) <= REFINE_ROWS else ACCURATE
         finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=REFINE_STEPS)
         best = finer if finer.objective <= solution.objective else solution
-        if not self.problem.smooth:
-            best = self._with_middle_thresholds(best)
+        best = self._with_middle_thresholds(best)
         return replace(best, n_iter=solution.n_iter, converged=solution.converged)
-
-    def _with_middle_thresholds(self, solution: Solution) -> Solution:
-        problem, y, cost, h = self.original, solution.y, solution.cost, solution.h
-        t = problem.middle_thresholds(y, cost, h, solution.thresholds)
-        change = problem.objective(y, cost, h, 0.0, t)
-        change -= problem.objective(y, cost, h, 0.0, solution.thresholds)
-        return replace(solution, thresholds=t, objective=solution.objective + change)
 
 
 def bounds(problem: Problem, y: Ranks, h: Array, t: Array) -> Array:

@@ -41,7 +41,7 @@ __all__ = ["SMO"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 20_000, 1e-12  # small problems, to rounding accuracy
+REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100_000, 1e-12  # small problems, to rounding accuracy
 ALL = 4096  # up to so many rows all of them are in the working set
 ALL_BY_PAIRS = 8192  # the same for pairs of thresholds that take turns, each with rows of its own
 WANTED = 512  # rows that are brought into a working set at a time
@@ -198,10 +198,11 @@ class SMO(Solver):
     def refine(self, solution: Solution) -> Solution:
         """Bring a solution of a small problem to rounding accuracy."""
         if len(solution.y) > REFINE_ROWS:
-            return solution
+            return self._with_middle_thresholds(solution)
         tol = REFINED if self._root is None else self._root.newton.refined
         finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=REFINE_STEPS)
         best = finer if finer.objective <= solution.objective else solution
+        best = self._with_middle_thresholds(best)
         return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
     # Steps -------------------------------------------------------------------------------------

@@ -9,6 +9,7 @@ __all__ = ["Prospects", "boxes", "prospects", "shares", "take_rounds", "take_ste
 
 LANES = 256  # rows that are compared with the running extremes at a time: all in the first cache
 FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
+APART = 1e30  # largest curvature that is compared, so that single precision holds it
 TAU = 1e-12  # least curvature of a pair, for kernels that are not positive definite
 
 
@@ -118,7 +119,7 @@ def _partner(low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):
     the pair. Single precision is plenty to compare by.
     """
     zero, two, tau = np.float32(0.0), np.float32(2.0), np.float32(TAU)
-    apart, d_i = np.float32(2.0 * r), np.float32(diagonal_i)
+    apart, d_i = np.float32(min(2.0 * r, APART)), np.float32(diagonal_i)
     best[:] = -1.0
     for start in range(0, low.shape[0], LANES):
         stop = start + LANES

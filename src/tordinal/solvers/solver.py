@@ -16,6 +16,9 @@ __all__ = ["Solution", "Solver", "Task"]
 
 COARSE = 10.0  # of all trainings of a search but the last one, where that is quicker
 GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
+LARGEST_COST = 150.0  # logarithm of the largest cost of rows of unit size: squares are finite
+UNRESOLVED = 1e12  # kernel values times costs from which it matters that they hardly differ
+TINY = np.finfo(np.float64).tiny
 NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding
 
 Array = NDArray[np.float64]
@@ -159,6 +162,7 @@ class Solver(ABC):
             The optimum, or the best point reached.
         """
         scale = self.data.scale
+        self._check_range(cost)
         start = warm if warm is None or warm.next_start is None else warm.next_start
         task = Task(
             y.copy(),  # a solution outlives what the caller does with its arrays
@@ -169,7 +173,11 @@ class Solver(ABC):
             on_chunk or (lambda steps, violation: None),
         )
         with one_thread_each():
-            solution = self._or_nothing(task, self.run(task)).times(1.0 / scale)
+            solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
+            if task.warm is not None and self._worse_than_nothing(task, solution):
+                task = replace(task, warm=None)  # lost: once more, from where nothing is lost
+                solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
+            solution = self._or_nothing(task, solution)
         if not (np.isfinite(solution.objective) and np.isfinite(solution.thresholds).all()):
             raise ValueError(
                 f"the solution is not finite (objective {solution.objective}): values of X or the "
@@ -196,17 +204,73 @@ class Solver(ABC):
             coef=warm.coef, next_start=solution,
         )  # fmt: skip
 
-    def _or_nothing(self, task: Task, solution: Solution) -> Solution:
-        """A solution, or w = 0 where one that has not converged is worse than that."""
-        if solution.converged:
+    def _check_range(self, cost: Array) -> None:
+        """Raise an error if double precision cannot represent the problem."""
+        scale, largest = self.data.scale, float(cost.max(initial=0.0))
+        if not float(np.log10(scale) + np.log10(max(largest, TINY))) <= LARGEST_COST:
+            raise ValueError(
+                f"X or C is too large: with features whose size in the feature space is about "
+                f"{np.sqrt(scale):.3g}, costs of {largest:.3g} overflow. Scale X, for example "
+                "with StandardScaler."
+            )
+        gram: Any = self.data
+        if not getattr(gram, "resolved", True) and gram.magnitude * largest > UNRESOLVED:
+            raise ValueError(
+                f"X is too far from the origin for kernel={gram.kernel!r}: its values are about "
+                f"{gram.magnitude:.3g} and differ between rows by rounding only. Scale X, for "
+                "example with StandardScaler."
+            )
+
+    def _as_predicted(self, task: Task, solution: Solution) -> Solution:
+        """The solution with the projections that its model predicts, where rounding matters.
+
+        A model predicts sum_i a_i k(x_i, x). Where kernel values or weights are huge that sum loses
+        digits, and the solver, whose rows are centred and scaled, does not notice.
+        """
+        a, coef = solution.coefficients, solution.coef
+        problem, cost = self.original, task.cost / self.data.scale
+        total = float(cost.sum()) * problem.n_thresholds
+        allowed = task.tol * solution.objective + NEGLIGIBLE * total
+        uncertain = self.data.uncertainty(a)
+        if uncertain > allowed:
+            violation = max(solution.violation, uncertain / solution.objective)
+            solution = replace(solution, violation=violation, converged=False)
+        if not total * self.data.rounding(a, coef) > allowed:
             return solution
-        h, t = np.zeros(len(task.y)), np.zeros(self.problem.n_thresholds)
-        value = self.problem.objective(task.y, task.cost, h, 0.0, t)
-        if not solution.objective > value:
-            return solution
+        h, shift = self.data.predicted(a, coef)
+        t = (solution.thresholds + shift) - shift
+        lost = problem.losses(task.y, cost, h, t)
+        lost -= problem.losses(task.y, cost, solution.h, solution.thresholds)
+        value = solution.objective + lost
+        matters = abs(lost) > task.tol * value + NEGLIGIBLE * total
+        violation = max(solution.violation, abs(lost) / value if matters else 0.0)
         return replace(
-            solution, h=h, thresholds=t, objective=value, coefficients=h.copy(),
-            u=None, coef=None if solution.coef is None else np.zeros_like(solution.coef),
+            solution, h=h, thresholds=t, objective=value, violation=violation,
+            converged=solution.converged and not matters, next_start=solution,
+        )  # fmt: skip
+
+    def _worse_than_nothing(self, task: Task, solution: Solution) -> bool:
+        """Whether the objective exceeds that of w = 0 by more than the tolerance."""
+        allowed = GAP * task.tol if solution.converged else 0.0
+        return solution.objective > self._value_of_nothing(solution) * (1.0 + allowed)
+
+    def _value_of_nothing(self, solution: Solution) -> float:
+        """The objective at w = 0 and t = 0, where all losses are the same."""
+        first, last = self.original.coupling.spans(self.original.n_thresholds)
+        terms = float(solution.cost @ (last - first)[solution.y])
+        return terms * float(self.loss.value(np.zeros(1))[0])
+
+    def _or_nothing(self, task: Task, solution: Solution) -> Solution:
+        """A solution, or w = 0 where it is worse than that."""
+        if not self._worse_than_nothing(task, solution):
+            return solution
+        value = self._value_of_nothing(solution)
+        h, t = np.zeros(len(solution.h)), np.zeros(self.problem.n_thresholds)
+        violation = max(solution.violation, solution.objective / value - 1.0)
+        return replace(
+            solution, violation=violation, converged=False, h=h, thresholds=t, objective=value,
+            coefficients=h.copy(), u=None,
+            coef=None if solution.coef is None else np.zeros_like(solution.coef),
         )  # fmt: skip
 
     @abstractmethod
@@ -215,4 +279,14 @@ class Solver(ABC):
 
     def refine(self, solution: Solution) -> Solution:
         """Bring a solution of a small problem to rounding accuracy, where that is quick."""
-        return solution
+        return self._with_middle_thresholds(solution)
+
+    def _with_middle_thresholds(self, solution: Solution) -> Solution:
+        """The same with thresholds that its projections determine, of several the middle ones."""
+        problem, y, cost, h = self.original, solution.y, solution.cost, solution.h
+        if problem.smooth:
+            return solution
+        t = problem.middle_thresholds(y, cost, h, solution.thresholds)
+        change = problem.objective(y, cost, h, 0.0, t)
+        change -= problem.objective(y, cost, h, 0.0, solution.thresholds)
+        return replace(solution, thresholds=t, objective=solution.objective + change)

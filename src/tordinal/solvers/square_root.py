@@ -46,6 +46,8 @@ class SquareRoot:
         Rows of it that make a lower triangle.
     times : callable
         Multiplies the kernel matrix, not centred, by a vector.
+    accuracy : float
+        About the error of a kernel value; directions in which rows differ by less are lost.
     """
 
     def __init__(
@@ -54,7 +56,9 @@ class SquareRoot:
         L: Array,
         pivots: Index,
         times: Callable[[Array], Array],
+        accuracy: float,
     ):
+        self.accuracy = accuracy
         self.problem, self.L, self.pivots, self.times = problem, L, pivots, times
         self.newton = Newton(Rows(L), problem)
         normal = L.T @ L
@@ -68,6 +72,7 @@ class SquareRoot:
         None where there is none, or where there are so many rows that only a root of low rank is
         quick to find and to work with, and the rank is not low.
         """
+        accuracy = gram.accuracy / gram.scale
         low = low_rank_root(gram.diagonal, lambda i: gram.compute(np.array([i]))[0], LOW_RANK)
         if low is not None:
             L, _ = low
@@ -75,13 +80,13 @@ class SquareRoot:
             diagonal = np.einsum("ij,ij->i", centred, centred)
             root = low_rank_root(diagonal, lambda i: centred @ centred[i], LOW_RANK)
             # Kernel values may be stored in single precision; their root is not.
-            return None if root is None else cls(problem, *root, lambda a: L @ (L.T @ a))
+            return None if root is None else cls(problem, *root, lambda a: L @ (L.T @ a), accuracy)
         if gram.n_rows > SMALL:
             return None
         K = np.asarray(gram.block(slice(None), slice(None)), dtype=np.float64)
         mean = K.mean(axis=0)
-        root = square_root(K - mean - mean[:, None] + mean.mean())
-        return None if root is None else cls(problem, *root, gram.times)
+        root = square_root(K - mean - mean[:, None] + mean.mean(), accuracy)
+        return None if root is None else cls(problem, *root, gram.times, accuracy)
 
     def run(self, task: Task) -> Solution:
         """Solve a task in the features, where projections are centred, and bring it back."""
@@ -97,6 +102,8 @@ class SquareRoot:
         t = solution.thresholds + float(h.mean())
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
         lost = max(value - solution.objective, 0.0)  # in rounding, with a huge cost
+        dual = solution.coefficients  # which errors of kernel values move the objective by
+        lost = max(lost, 0.5 * self.accuracy * float(dual @ dual))
         violation = max(solution.violation, lost / value if task.tells(lost, value) else 0.0)
         return replace(
             solution, h=h, thresholds=t, objective=value, coefficients=a, coef=None,
