@@ -41,7 +41,7 @@ def traffic(fit: Callable[[], Any]) -> float:
     Rows that are combined are read whole. Of rows that come into a working set some columns are
     read, but never less than a line of the cache (64 bytes) each. Steps work in the cache.
     """
-    from tordinal.engines.gram import Gram
+    from tordinal.engines.host.gram import Gram
 
     total = 0.0
     combine, block = Gram.combine, Gram.block

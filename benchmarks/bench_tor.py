@@ -73,7 +73,7 @@ class SVCTrainer:
 
 def with_svc(n: int, trainings: int) -> dict[str, Any]:
     """A few trainings, timed and scaled to all of them."""
-    from tordinal.engines.pseudo_labels import HostLabels
+    from tordinal.engines.host.pseudo_labels import HostLabels
     from tordinal.transduction import Schedule, class_counts, transduce
 
     X, _, hidden = clusters(n)

@@ -14,8 +14,8 @@ import scipy.sparse as sp
 from convex import convex_minimum, feature_map, used_costs
 
 from tordinal.couplings import Coupling, Explicit, Implicit, Reduction
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import linear_rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import make_kernel
 from tordinal.losses import LOSSES
 from tordinal.problem import Problem

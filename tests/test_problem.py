@@ -6,8 +6,8 @@ from problems import ordinal_problem, problem_of
 from scipy.optimize import approx_fprime
 
 from tordinal import problem as module
+from tordinal import threads
 from tordinal.couplings import Explicit, Implicit, Reduction
-from tordinal.engines import threads
 from tordinal.losses import LOSSES, PiecewiseLinear
 from tordinal.reduction import signs
 

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.engines.pseudo_labels import HostLabels
+from tordinal.engines.host.pseudo_labels import HostLabels
 from tordinal.transduction import Schedule, class_counts, transduce
 
 

@@ -16,10 +16,11 @@ from tordinal.calibration import Calibration, fit_calibration
 from tordinal.class_ratios import predicted_counts, resolve_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
-from tordinal.engines.gram import Gram
-from tordinal.engines.pseudo_labels import HostLabels
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.pseudo_labels import HostLabels
+from tordinal.engines.host.rows import Rows
 from tordinal.kernels import Kernel, make_kernel
+from tordinal.labels import FOLDS, folds_by_rank
 from tordinal.losses import Hinge, Loss, swap_gain, wrong_side_loss
 from tordinal.problem import Problem
 from tordinal.projection import Projection
@@ -34,7 +35,6 @@ __all__ = ["Budget", "Model", "Recipe", "SolverTrainer", "fit_model", "held_out"
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 COARSEST = 0.1  # tolerance of any training, beyond which it would tell nothing
-FOLDS = 5  # of the labelled rows, to calibrate the supervised model
 Note = Callable[[dict[str, float], Any], bool]
 
 
@@ -237,24 +237,6 @@ def _calibrated(recipe: Recipe, solver: Solver, rows: TrainingSet) -> Calibratio
         return fit.h[hidden, None] - fit.thresholds, rows.rank[hidden]
 
     return calibration_from_folds(held_out_fold)
-
-
-def folds_by_rank(rank: Ranks, first: int = 0) -> Index:
-    """Folds of the labelled rows, dealt in the order of their ranks; -1 for unlabelled rows.
-
-    The same rows get the same folds in any order but for ties.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> folds_by_rank(np.array([1, -1, 0, 1, 2]))
-    array([ 1, -1,  0,  2,  3])
-    """
-    labeled = np.flatnonzero(rank != UNLABELED)
-    fold = np.full(len(rank), -1)
-    by_rank = labeled[np.argsort(rank[labeled], kind="stable")]
-    fold[by_rank] = (first + np.arange(len(labeled))) % FOLDS
-    return fold
 
 
 def calibration_from_folds(held_out_fold: Callable[[int], tuple[Array, Ranks]]) -> Calibration:

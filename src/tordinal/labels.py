@@ -10,6 +10,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from tordinal.reduction import UNLABELED, Ranks
 
+Index = NDArray[np.int64]
+
+FOLDS = 5  # of the labelled rows, to calibrate a supervised model
+
 
 def label_array(y: Any) -> NDArray[Any]:
     """Labels as an array that keeps what they are: NumPy turns None beside words into a word.
@@ -204,3 +208,21 @@ def _checked_order(order: list[Any]) -> NDArray[Any]:
     if array.tolist() != order:  # mixed types: NumPy would turn them all into strings
         array = np.array(order, dtype=object)
     return array
+
+
+def folds_by_rank(rank: Ranks, first: int = 0) -> Index:
+    """Folds of the labelled rows, dealt in the order of their ranks; -1 for unlabelled rows.
+
+    The same rows get the same folds in any order but for ties.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> folds_by_rank(np.array([1, -1, 0, 1, 2]))
+    array([ 1, -1,  0,  2,  3])
+    """
+    labeled = np.flatnonzero(rank != UNLABELED)
+    fold = np.full(len(rank), -1)
+    by_rank = labeled[np.argsort(rank[labeled], kind="stable")]
+    fold[by_rank] = (first + np.arange(len(labeled))) % FOLDS
+    return fold

@@ -15,9 +15,9 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.couplings import Coupling
-from tordinal.engines.threads import in_blocks
 from tordinal.losses import Loss, PiecewiseLinear, is_smooth
 from tordinal.reduction import Ranks, signs
+from tordinal.threads import in_blocks
 
 __all__ = ["Problem", "Terms"]
 
@@ -92,6 +92,12 @@ class Problem:
     def shape(self) -> tuple[Index, Index, float, float, float]:
         """What compiled loops over a piecewise linear loss need to know: spans, box and kink."""
         return (*self.coupling.spans(self.n_thresholds), *self.lines.box, self.lines.kink)
+
+    def multiplier_bounds(self, y: Ranks, h: Array, t: Array) -> Array:
+        """Multipliers of rows that have none yet: the bound that is right where they are."""
+        low, high = self.lines.box
+        short = self.lines.kink - signs(y, len(t)) * (h[:, None] - t)
+        return np.where(short > 0, high, low)
 
     def scaled(self, factor: float) -> "Problem":
         """The problem whose objective is multiplied by a factor; costs are to be multiplied too."""

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
-from tordinal.engines.threads import blocks
 from tordinal.kernels import Kernel, Linear, Precomputed
+from tordinal.threads import blocks
 
 __all__ = ["Projection"]
 

@@ -16,7 +16,7 @@ from distributed import Client
 from problems import hide, ordinal_problem
 
 from tordinal import TORCV
-from tordinal.engines.gram import Gram
+from tordinal.engines.host.gram import Gram
 from tordinal.kernels import Linear
 
 FAST = ["--kernel", "linear", "--loss", "hinge"]

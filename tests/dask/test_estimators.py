@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from problems import hide, ordinal_problem
 
 import tordinal
-from tordinal.dask import REDSVM, TOR, pieces
+from tordinal.dask import REDSVM, TOR
+from tordinal.engines.dask import pieces
 
 LOSSES = ["hinge", "squared_hinge", "logistic", "square", "laplacian"]
 QUICK = {"loss": "square", "C2_start": 0.1}
@@ -114,7 +115,7 @@ def test_equal_rows_are_told_apart_as_on_one_machine(client):
 
 
 def test_many_pairs_are_chosen_by_counting(client, monkeypatch):
-    from tordinal.dask import pseudo_labels
+    from tordinal.engines.dask import pseudo_labels
 
     X, _, hidden = problem(150, 3, 20, seed=5)
     weight = np.random.default_rng(0).choice([0.5, 1.0, 2.0], 150)

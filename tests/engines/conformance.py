@@ -10,13 +10,13 @@ import numpy as np
 import scipy.sparse as sp
 from clusters import in_blocks
 
-from tordinal.dask import pieces
-from tordinal.dask.data import BlockedData
-from tordinal.dask.parts import Parts
-from tordinal.dask.pseudo_labels import ClusterLabels
 from tordinal.dask.trainer import ClusterTrainer
-from tordinal.engines.pseudo_labels import HostLabels
-from tordinal.engines.rows import linear_rows
+from tordinal.engines.dask import pieces
+from tordinal.engines.dask.data import BlockedData
+from tordinal.engines.dask.parts import Parts
+from tordinal.engines.dask.pseudo_labels import ClusterLabels
+from tordinal.engines.host.pseudo_labels import HostLabels
+from tordinal.engines.host.rows import linear_rows
 from tordinal.fitting import SolverTrainer
 from tordinal.solvers import Newton
 
@@ -57,8 +57,9 @@ def dask(X, rank, weight, problem, client):
     sizes = [n // 3, 0, n - n // 3]
     data = BlockedData(client, in_blocks(X, sizes), rank, weight, None, token, transductive=True)
     parts = Parts(client, data.prepared, token)
-    few = data.n_features < 1000
-    trainer = ClusterTrainer(parts, problem, data.n_features, data.scale, few, TOL, -1)
+    trainer = ClusterTrainer(
+        parts, problem, data.n_features, data.scale, data.few_features, TOL, -1
+    )
     _, free, _ = trainer.rows.sum(pieces.given_counts, problem.n_thresholds + 1)
     labels = ClusterLabels(trainer.rows, trainer.problem, n, int(free))
 

@@ -2,9 +2,9 @@ from typing import get_type_hints
 
 import pytest
 
-from tordinal.dask.pseudo_labels import ClusterLabels
 from tordinal.engines.base import PseudoLabels
-from tordinal.engines.pseudo_labels import HostLabels
+from tordinal.engines.dask.pseudo_labels import ClusterLabels
+from tordinal.engines.host.pseudo_labels import HostLabels
 
 
 @pytest.mark.parametrize("kind", [HostLabels, ClusterLabels])

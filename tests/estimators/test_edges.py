@@ -12,7 +12,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from tordinal import MTSVM, REDSVM, SVOR, TOR, TORCV
 from tordinal.datasets import make_reviews
-from tordinal.engines import gram
+from tordinal.engines.host import gram
 from tordinal.losses import LOSSES, Hinge
 from tordinal.projection import Projection
 from tordinal.solvers import smo, square_root

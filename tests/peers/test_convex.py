@@ -6,8 +6,8 @@ from convex import convex_minimum, feature_map
 from problems import ordinal_problem, problem_of
 
 from tordinal.couplings import Explicit, Implicit, Reduction
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import linear_rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import RBF, Linear, Perceptron
 from tordinal.losses import LOSSES
 from tordinal.solvers import SMO, Newton, solver_for

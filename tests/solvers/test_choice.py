@@ -4,8 +4,8 @@ import scipy.sparse as sp
 from problems import problem_of
 
 from tordinal.couplings import Explicit, Implicit, Reduction
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import Rows
 from tordinal.kernels import RBF, Linear
 from tordinal.solvers import SMO, CoordinateDescent, KernelNewton, Newton, choice, hold, solver_for
 

@@ -5,8 +5,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import problem_of
 
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import Rows
 from tordinal.kernels import Linear
 from tordinal.losses import Hinge, Laplacian
 from tordinal.reduction import signs

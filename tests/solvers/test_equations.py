@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.rows import Rows
 from tordinal.solvers import equations
 from tordinal.solvers.equations import Formed, Iterated, Remembered, Slopes, equations_for
 

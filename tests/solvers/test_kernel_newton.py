@@ -6,8 +6,8 @@ from problems import ordinal_problem, problem_of
 from scipy.optimize import approx_fprime
 
 from tordinal import REDSVM
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import linear_rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import RBF, Precomputed, make_kernel
 from tordinal.losses import Logistic, Square, SquaredHinge
 from tordinal.reduction import signs

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from problems import ordinal_problem, problem_of
 
-from tordinal.engines.gram import Gram
+from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron
 from tordinal.reduction import signs
 from tordinal.solvers import SMO, smo

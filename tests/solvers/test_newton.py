@@ -5,8 +5,8 @@ from problems import ordinal_problem, problem_of
 
 from tordinal import REDSVM, TOR
 from tordinal.couplings import Explicit
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import linear_rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import Linear
 from tordinal.losses import LOSSES
 from tordinal.solvers import Newton, solver_for

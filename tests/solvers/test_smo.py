@@ -5,7 +5,7 @@ from hypothesis import strategies as st
 from problems import ordinal_problem, problem_of
 
 from tordinal.couplings import Explicit, Implicit, Reduction
-from tordinal.engines.gram import Gram
+from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron
 from tordinal.reduction import signs
 from tordinal.solvers import SMO, smo, working_set

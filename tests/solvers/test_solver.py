@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 from problems import ordinal_problem, problem_of
 
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import Rows
 from tordinal.kernels import Linear
 from tordinal.solvers import SMO, Newton, Solution
 from tordinal.swapping import swap_labels

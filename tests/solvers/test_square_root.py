@@ -3,7 +3,7 @@ import pytest
 from problems import ordinal_problem, problem_of
 
 from tordinal.couplings import Explicit, Implicit, Reduction
-from tordinal.engines.gram import Gram
+from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron, Precomputed
 from tordinal.solvers import SMO
 from tordinal.solvers.square_root import SquareRoot

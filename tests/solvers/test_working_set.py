@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.engines.gram import Gram
+from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF
 from tordinal.solvers import working_set
 from tordinal.solvers.working_set import WorkingSet

@@ -19,12 +19,11 @@ from tordinal._sklearn import fit_context
 from tordinal.calibration import identity_calibration
 from tordinal.class_ratios import check_class_ratio, ratio_of_counts
 from tordinal.couplings import Reduction
-from tordinal.dask import pieces
-from tordinal.dask.data import BlockedData, is_dask
-from tordinal.dask.parts import Parts
-from tordinal.dask.pseudo_labels import ClusterLabels
 from tordinal.dask.trainer import ClusterFit, ClusterTrainer
-from tordinal.engines.threads import one_thread_each
+from tordinal.engines.dask import pieces
+from tordinal.engines.dask.data import BlockedData, is_dask
+from tordinal.engines.dask.parts import Parts
+from tordinal.engines.dask.pseudo_labels import ClusterLabels
 from tordinal.estimators import Calibrator
 from tordinal.estimators._base import (
     KERNEL_CONSTRAINTS,
@@ -36,6 +35,7 @@ from tordinal.losses import Logistic, check_loss
 from tordinal.problem import Problem
 from tordinal.projection import Projection
 from tordinal.reduction import ranks
+from tordinal.threads import one_thread_each
 from tordinal.transduction import Schedule, Transduction, class_counts, transduce
 
 __all__ = ["REDSVM", "TOR"]
@@ -81,8 +81,9 @@ class _Distributed(ClassifierMixin, BaseEstimator):
                 )
             problem = Problem(check_loss(self.loss), Reduction(), K - 1)
             trainer = ClusterTrainer(
-                parts, problem, data.n_features, data.scale, data.dense, self.tol, self.max_iter
-            )
+                parts, problem, data.n_features, data.scale, data.few_features, self.tol,
+                self.max_iter,
+            )  # fmt: skip
             counting = partial(trainer.rows.sum, pieces.given_counts, K)
             given, free, weight = parts.safely(counting)
             self._check(int(free), weight)

@@ -7,8 +7,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.dask import pieces
-from tordinal.dask.parts import PartRows, Parts
+from tordinal.engines.dask import pieces
+from tordinal.engines.dask.parts import PartRows, Parts
 from tordinal.fitting import calibration_from_folds, training_tol
 from tordinal.losses import swap_gain, wrong_side_loss
 from tordinal.problem import Problem

@@ -6,9 +6,10 @@ from typing import Any, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from tordinal.reduction import Ranks
 from tordinal.swapping import Gain, Swaps
 
-__all__ = ["Fit", "PseudoLabels"]
+__all__ = ["Block", "Fit", "PseudoLabels", "deferred", "light", "project"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -50,3 +51,50 @@ class PseudoLabels(Protocol):
 
     def greatest_losses(self, fit: Any, wrong_side_loss: Gain) -> float:
         """A bound of the losses of all unlabelled rows at a fit, in units of C2."""
+
+
+class Block:
+    """Some rows, with one entry each of the vectors that a solver keeps.
+
+    Attributes
+    ----------
+    X : DenseBlock or SparseBlock
+        Products with the rows.
+    y, cost : ndarray of shape (n_rows,)
+        Their ranks and costs.
+    h, z : ndarray of shape (n_rows,)
+        Their projections, and how those change along a direction.
+    u : ndarray of shape (n_rows, n_thresholds)
+        Multipliers of a piecewise linear loss.
+    pull, D : ndarray of shape (n_rows,)
+        Derivatives in h and curvatures at the last evaluation.
+    """
+
+    y: Ranks
+    cost: Array
+    h: Array
+    z: Array
+    u: Array
+    pull: Array
+    D: Array
+
+    def __init__(self, X: Any):
+        self.X: Any = X
+
+
+def light(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function of a block as too quick to be worth a second thread."""
+    work.light = True  # type: ignore[attr-defined]
+    return work
+
+
+def deferred(work: Callable[..., Any]) -> Callable[..., Any]:
+    """Mark a function of a block that returns nothing: it can wait for the next one that does."""
+    work.deferred = True  # type: ignore[attr-defined]
+    return work
+
+
+@deferred
+def project(block: Block, w: Array) -> None:
+    """Set h = X w."""
+    block.h = block.X.dot(w)

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from tordinal._sklearn import StrOptions, fit_context
 from tordinal.class_ratios import resolve_ratio
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import Rows
 from tordinal.estimators._base import (
     KERNEL_CONSTRAINTS,
     LOSS_CONSTRAINT,

@@ -13,8 +13,8 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import check_random_state
 
 from tordinal.distances import Matrix
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import Rows
 from tordinal.fitting import Budget, Recipe, held_out
 from tordinal.kernels import Kernel
 from tordinal.losses import check_loss, is_smooth

@@ -19,8 +19,8 @@ import numpy as np
 import scipy.sparse as sp
 
 from tordinal.distances import Matrix
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import Rows, linear_rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, Rows, linear_rows
 from tordinal.kernels import Kernel, Linear
 from tordinal.problem import Problem
 from tordinal.solvers.coordinate import CoordinateDescent
@@ -33,8 +33,6 @@ __all__ = ["SOLVERS", "hold", "solver_for"]
 
 SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, CoordinateDescent, Newton)
 
-MOST_FEATURES = 1500  # beyond, a matrix over dense features is too large to factor often
-DENSE_FEATURES = 300  # up to here sparse rows are made dense
 FEW_ROWS = 500  # sparse rows whose small Gram matrix is quicker than conjugate gradients
 GRAM_ROWS = 12_000  # sparse rows whose Gram matrix is worth its memory
 GRAM_PRODUCTS = 5e9  # products of non-zeros that it may take

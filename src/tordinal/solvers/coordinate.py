@@ -15,11 +15,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.couplings import Reduction
-from tordinal.engines.rows import Rows
-from tordinal.engines.threads import in_blocks
+from tordinal.engines.host.rows import Rows
 from tordinal.problem import Problem
 from tordinal.reduction import signs
 from tordinal.solvers.solver import Solution, Solver, Task
+from tordinal.threads import in_blocks
 
 __all__ = ["CoordinateDescent"]
 
@@ -54,7 +54,7 @@ class CoordinateDescent(Solver):
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
-        sparse = isinstance(data, Rows) and not data.few_features
+        sparse = isinstance(data, Rows) and not data.dense
         return sparse and not problem.smooth and isinstance(problem.coupling, Reduction)
 
     def run(self, task: Task) -> Solution:

@@ -18,7 +18,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from tordinal.engines.rows import Block, Rows
+from tordinal.engines.base import Block
+from tordinal.engines.host.rows import Rows
 from tordinal.solvers.linalg import Factor, add_squares, conjugate_gradients
 
 __all__ = ["Equations", "Slopes", "equations_for"]

@@ -23,14 +23,14 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, spotrf
 
-from tordinal.engines.gram import Gram
-from tordinal.engines.symmetric import symmetric_times
-from tordinal.engines.threads import BLOCK, all_threads, in_blocks
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.symmetric import symmetric_times
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
 from tordinal.solvers.newton import line_search
 from tordinal.solvers.solver import COARSE, Solution, Solver, Task
 from tordinal.solvers.square_root import SquareRoot
+from tordinal.threads import BLOCK, all_threads, in_blocks
 
 __all__ = ["KernelNewton"]
 

@@ -15,9 +15,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.rows import Block, Rows, light, silent
+from tordinal.engines.base import Block, deferred, light, project
+from tordinal.engines.host.rows import Rows
 from tordinal.problem import Problem, Terms
-from tordinal.reduction import Ranks, signs
 from tordinal.solvers.equations import Equations, Slopes, equations_for
 from tordinal.solvers.relaxation import Left, Relaxation
 from tordinal.solvers.solver import COARSE, Solution, Solver, Task
@@ -112,7 +112,7 @@ class Newton(Solver):
             return None
         u, fresh = warm.u[used], np.flatnonzero(warm.cost[used] == 0)
         h, y = warm.h[used][fresh], task.y[used][fresh]
-        u[fresh] = bounds(problem, y, h, warm.thresholds)
+        u[fresh] = problem.multiplier_bounds(y, h, warm.thresholds)
         rows.put(u=u)
         return SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
 
@@ -138,13 +138,6 @@ class Newton(Solver):
         best = finer if finer.objective <= solution.objective else solution
         best = self._with_middle_thresholds(best)
         return replace(best, n_iter=solution.n_iter, converged=solution.converged)
-
-
-def bounds(problem: Problem, y: Ranks, h: Array, t: Array) -> Array:
-    """Multipliers of rows that have none yet: the bound that is right where they are."""
-    low, high = problem.lines.box
-    short = problem.lines.kink - signs(y, len(t)) * (h[:, None] - t)
-    return np.where(short > 0, high, low)
 
 
 class Descent:
@@ -448,20 +441,14 @@ class Sums(NamedTuple):
     moved: float
 
 
-@silent
-def project(block: Block, w: Array) -> None:
-    """H = X w."""
-    block.h = block.X.dot(w)
-
-
-@silent
+@deferred
 def direct(block: Block, v: Array) -> None:
     """How h changes along a direction."""
     block.z = block.X.dot(v)
 
 
 @light
-@silent
+@deferred
 def move(block: Block, step: float) -> None:
     """Take a step along it."""
     block.h = block.h + step * block.z
@@ -483,7 +470,7 @@ def slope_along(
 
 
 @light
-@silent
+@deferred
 def settle(block: Block, terms: Smooth | Proximal, t: Array) -> None:
     """Move the multipliers."""
     terms.settle(block, t)

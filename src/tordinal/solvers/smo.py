@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.gram import Gram
+from tordinal.engines.host.gram import Gram
 from tordinal.problem import Problem
 from tordinal.reduction import signs
 from tordinal.solvers.larger_boxes import in_larger_boxes

@@ -8,9 +8,9 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.threads import one_thread_each
 from tordinal.problem import Problem
 from tordinal.reduction import Ranks
+from tordinal.threads import one_thread_each
 
 __all__ = ["Solution", "Solver", "Task"]
 

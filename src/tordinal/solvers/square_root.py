@@ -13,8 +13,8 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsv
 
-from tordinal.engines.gram import Gram
-from tordinal.engines.rows import Rows
+from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.rows import Rows
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, low_rank_root, square_root
 from tordinal.solvers.newton import Newton

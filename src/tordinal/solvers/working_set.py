@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tordinal.engines.gram import Gram
+from tordinal.engines.host.gram import Gram
 
 __all__ = ["WorkingSet"]
 

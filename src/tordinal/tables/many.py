@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tordinal.dask.waiting import lost, still_there
+from tordinal.engines.dask.waiting import lost, still_there
 from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED
 from tordinal.tables.answers import Answers, is_earlier

@@ -12,8 +12,9 @@ import pytest
 from clusters import in_blocks
 from problems import hide, ordinal_problem
 
-from tordinal.dask import REDSVM, TOR, parts
-from tordinal.dask.parts import add_up, bytes_of
+from tordinal.dask import REDSVM, TOR
+from tordinal.engines.dask import parts
+from tordinal.engines.dask.parts import add_up, bytes_of
 
 SETTINGS = {"loss": "squared_hinge", "swaps": "all", "C2_start": 0.05, "tol": 1e-7}
 

@@ -5,7 +5,7 @@ from typing import Any
 import numpy as np
 from numba import njit
 
-from tordinal.engines.threads import in_turn
+from tordinal.threads import in_turn
 
 __all__ = ["symmetric_times"]
 

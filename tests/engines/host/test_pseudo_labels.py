@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.engines.pseudo_labels import HostLabels
+from tordinal.engines.host.pseudo_labels import HostLabels
 
 FIT = SimpleNamespace(
     h=np.array([-2.0, 3.0, -1.0, 0.5, 2.0, -0.5]), thresholds=np.array([0.0, 1.0])

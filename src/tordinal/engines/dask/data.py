@@ -6,11 +6,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.dask import pieces
-from tordinal.dask.waiting import finished
-from tordinal.engines.rows import NEAR_ONE, power_of_four
+from tordinal.engines.dask import pieces
+from tordinal.engines.dask.waiting import finished
+from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, NEAR_ONE, power_of_four
 from tordinal.labels import encode_labels, label_array
-from tordinal.solvers.choice import DENSE_FEATURES
 
 __all__ = ["BlockedData", "is_dask"]
 
@@ -44,6 +43,7 @@ class BlockedData:
         weights = [None] * len(blocks) if weight is None else _blocks(weight, X, "sample_weight")
         self.n_features = self._features(client, X, blocks)
         self.dense = not _is_sparse(X) or self.n_features <= DENSE_FEATURES
+        self.few_features = self.dense and self.n_features <= MOST_FEATURES
         raw = client.compute(
             [delayed(pieces.read_rows)(i, b, self.dense) for i, b in enumerate(blocks)]
         )

@@ -2,8 +2,8 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tordinal.engines import gram as module
-from tordinal.engines.gram import Gram, RowCache
+from tordinal.engines.host import gram as module
+from tordinal.engines.host.gram import Gram, RowCache
 from tordinal.kernels import Custom, Linear, Poly, Precomputed, make_kernel
 
 NAMES = ["linear", "perceptron", "rbf", "poly", "laplacian"]

@@ -15,10 +15,10 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
-from tordinal.engines.rows import power_of_four, size_of
-from tordinal.engines.symmetric import symmetric_times
-from tordinal.engines.threads import BLOCK, blocks, in_blocks, in_parts, n_threads
+from tordinal.engines.host.rows import power_of_four, size_of
+from tordinal.engines.host.symmetric import symmetric_times
 from tordinal.kernels import Custom, Kernel, Linear, Precomputed
+from tordinal.threads import BLOCK, blocks, in_blocks, in_parts, n_threads
 
 __all__ = ["Gram"]
 

@@ -5,9 +5,8 @@ import numpy as np
 import pytest
 from threadpoolctl import threadpool_info
 
-from tordinal import TOR
-from tordinal.engines import threads
-from tordinal.engines.threads import all_threads, one_thread_each
+from tordinal import TOR, threads
+from tordinal.threads import all_threads, one_thread_each
 
 
 def blas_threads():

@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.dask.pieces import keys
-from tordinal.dask.pseudo_labels import smallest_with
+from tordinal.engines.dask.pieces import keys
+from tordinal.engines.dask.pseudo_labels import smallest_with
 
 NUMBERS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=40)
 

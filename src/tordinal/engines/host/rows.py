@@ -14,49 +14,22 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tordinal.engines.dense import DenseBlock
-from tordinal.engines.sparse import SparseBlock
-from tordinal.engines.threads import CHUNK, SMALL, blocks, in_blocks, n_threads
-from tordinal.reduction import Ranks
+from tordinal.engines.base import Block
+from tordinal.engines.host.dense import DenseBlock
+from tordinal.engines.host.sparse import SparseBlock
+from tordinal.threads import CHUNK, SMALL, blocks, in_blocks, n_threads
 
-__all__ = ["Block", "Rows", "light", "linear_rows", "power_of_four", "silent", "size_of"]
+__all__ = ["Rows", "linear_rows", "power_of_four", "size_of"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
+DENSE_FEATURES = 300  # sparse rows with up to so many features are made dense
+MOST_FEATURES = 1500  # beyond, a matrix over the features is too large to factor often
 NEAR_ONE = 16.0  # a scale of sparse rows within this factor of 1 is left alone
 SMALLEST, MOST = -250, 511  # powers of four: 4^511 is finite and its inverse a normal number
 ERRORS = 4.0 * np.finfo(np.float64).eps  # of a product of a feature with its weight
 LARGE = 2**25  # bytes of a dense matrix from which a second thread is worth it
-
-
-class Block:
-    """Some rows, with one entry each of the vectors that a solver keeps.
-
-    Attributes
-    ----------
-    X : DenseBlock or SparseBlock
-        Products with the rows.
-    y, cost : ndarray of shape (n_rows,)
-        Their ranks and costs.
-    h, z : ndarray of shape (n_rows,)
-        Their projections, and how those change along a direction.
-    u : ndarray of shape (n_rows, n_thresholds)
-        Multipliers of a piecewise linear loss.
-    pull, D : ndarray of shape (n_rows,)
-        Derivatives in h and curvatures that the last look has left here.
-    """
-
-    y: Ranks
-    cost: Array
-    h: Array
-    z: Array
-    u: Array
-    pull: Array
-    D: Array
-
-    def __init__(self, X: Any):
-        self.X: Any = X
 
 
 class Rows:
@@ -111,14 +84,19 @@ class Rows:
         return rows
 
     @property
+    def dense(self) -> bool:
+        """Whether the rows are dense."""
+        return self.blocks[0].X.dense
+
+    @property
     def few_features(self) -> bool:
         """Whether a matrix over the features can be formed."""
-        return self.blocks[0].X.few_features
+        return self.dense and self.n_features <= MOST_FEATURES
 
     def use(self, *, single: bool) -> None:
         """Choose the precision of products with dense rows; sums are exact where it matters."""
         for block in self.blocks:
-            if block.X.few_features:
+            if self.dense:
                 block.X.use(single=single)
 
     def put(self, **vectors: Any) -> None:
@@ -238,18 +216,6 @@ def size_of(values: Iterable[Any]) -> int:
         parts = (value.data, value.indices, value.indptr) if sp.issparse(value) else (value,)
         total += sum(int(getattr(part, "nbytes", 0)) for part in parts)
     return total
-
-
-def light(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of a block as too quick to be worth a second thread."""
-    work.light = True  # type: ignore[attr-defined]
-    return work
-
-
-def silent(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of a block that returns nothing: it can wait for the next one that does."""
-    work.silent = True  # type: ignore[attr-defined]
-    return work
 
 
 def _total(items: Any) -> Any:

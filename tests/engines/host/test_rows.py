@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tordinal.engines import rows as module
-from tordinal.engines.rows import Rows, light, linear_rows, power_of_four
+from tordinal.engines.base import light
+from tordinal.engines.host import rows as module
+from tordinal.engines.host.rows import Rows, linear_rows, power_of_four
 
 SPARSE = sp.random_array((200, 60), density=0.1, rng=np.random.default_rng(0), format="csr")
 SOME = np.arange(0, 200, 3)

@@ -16,16 +16,16 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.dask.pieces import Piece, Prepared, StoredRows
-from tordinal.dask.waiting import (
+from tordinal.engines.base import project
+from tordinal.engines.dask.pieces import Piece, Prepared, StoredRows
+from tordinal.engines.dask.waiting import (
     PATIENCE,
     LostWorkerError,
     NoSchedulerError,
     finished,
     look_for_scheduler,
 )
-from tordinal.engines.threads import n_threads, one_thread_each
-from tordinal.solvers.newton import project
+from tordinal.threads import n_threads, one_thread_each
 
 __all__ = ["Part", "PartRows", "Parts", "add_up"]
 
@@ -279,7 +279,7 @@ class Parts:
         A function that returns nothing waits for the next one, and travels with it.
         """
         self.waiting.append(call)
-        if getattr(call[1], "silent", False):
+        if getattr(call[1], "deferred", False):
             return None
         return self.flush()
 

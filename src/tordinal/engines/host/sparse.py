@@ -28,7 +28,7 @@ class SparseBlock:
         Which of its rows.
     """
 
-    few_features = False
+    dense = False
 
     def __init__(self, X: Any, rows: slice):
         self.matrix = (X.data, X.indices, X.indptr[rows.start : rows.stop + 1])

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tordinal.dask import pieces
+from tordinal.engines.dask import pieces
 
 
 @pytest.mark.parametrize("sparse", [True, False])
@@ -13,7 +13,7 @@ def test_rows_on_disk_are_those_in_memory(tmp_path, sparse):
     v, D = np.arange(30.0), np.arange(20.0)
     np.testing.assert_array_equal(stored.dot(v), here.dot(v))
     np.testing.assert_array_equal(stored.curved(D, v), here.curved(D, v))
-    assert stored.few_features == here.few_features
+    assert stored.dense == here.dense
     assert pieces.nbytes(stored) == 0 < pieces.nbytes(X)
     del stored
     assert not (tmp_path / "rows").exists()

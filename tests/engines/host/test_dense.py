@@ -3,8 +3,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.engines import dense
-from tordinal.engines.dense import DenseBlock
+from tordinal.engines.host import dense
+from tordinal.engines.host.dense import DenseBlock
 
 X = np.random.default_rng(0).normal(size=(40, 5))
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
-from tordinal.engines.sparse import SparseBlock
+from tordinal.engines.host.sparse import SparseBlock
 
 X = sp.random_array((60, 20), density=0.2, rng=np.random.default_rng(0), format="csr")
 

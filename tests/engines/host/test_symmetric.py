@@ -3,8 +3,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.engines import symmetric, threads
-from tordinal.engines.symmetric import symmetric_times
+from tordinal import threads
+from tordinal.engines.host import symmetric
+from tordinal.engines.host.symmetric import symmetric_times
 
 
 @given(st.integers(1, 40), st.integers(1, 5), st.sampled_from([np.float32, np.float64]))

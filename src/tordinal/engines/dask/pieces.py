@@ -15,14 +15,12 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tordinal.engines.dense import DenseBlock
-from tordinal.engines.rows import Block, silent
-from tordinal.engines.sparse import SparseBlock
-from tordinal.fitting import folds_by_rank
-from tordinal.labels import label_array, single_column, unlabeled_rows
+from tordinal.engines.base import Block, deferred
+from tordinal.engines.host.dense import DenseBlock
+from tordinal.engines.host.sparse import SparseBlock
+from tordinal.labels import folds_by_rank, label_array, single_column, unlabeled_rows
 from tordinal.problem import Problem
 from tordinal.reduction import UNLABELED, Ranks, ranks
-from tordinal.solvers.newton import bounds
 from tordinal.swapping import Gain, greatest_losses, labeling_gain, misplaced
 
 __all__ = ["Piece", "Prepared", "StoredRows"]
@@ -46,8 +44,8 @@ class StoredRows:
     """
 
     def __init__(self, path: str, X: Any):
-        self.path, self.shape, self.few_features = path, X.shape, not sp.issparse(X)
-        arrays = [np.ascontiguousarray(X)] if self.few_features else [X.data, X.indices, X.indptr]
+        self.path, self.shape, self.dense = path, X.shape, not sp.issparse(X)
+        arrays = [np.ascontiguousarray(X)] if self.dense else [X.data, X.indices, X.indptr]
         # Bare numbers, without NumPy's header: threads that parse headers at the same time can
         # end in an error inside CPython 3.11 (its parser counts the depth of all threads as one).
         self.parts = [(array.dtype, array.size) for array in arrays]
@@ -64,7 +62,7 @@ class StoredRows:
         """The rows as a matrix."""
         with open(self.path, "rb") as stream:
             arrays = [np.fromfile(stream, dtype, size) for dtype, size in self.parts]
-        if self.few_features:
+        if self.dense:
             return arrays[0].reshape(self.shape)
         return sp.csr_matrix(tuple(arrays), shape=self.shape)
 
@@ -304,7 +302,7 @@ def _evenly_spread(rows: Index, share: float) -> Index:
     return rows[np.linspace(0, len(rows) - 1, n).astype(np.int64)] if n else rows[:0]
 
 
-@silent
+@deferred
 def start_cold(block: Any, problem: Problem) -> None:
     """Begin at w = 0 and t = 0."""
     block.h = np.zeros(len(block.y))
@@ -313,7 +311,7 @@ def start_cold(block: Any, problem: Problem) -> None:
         block.u = np.full((len(block.y), problem.n_thresholds), 0.5 * (low + high))
 
 
-@silent
+@deferred
 def take_over(piece: Piece, problem: Problem, t: Array) -> None:
     """Begin where the labelled rows on their own have ended.
 
@@ -321,7 +319,8 @@ def take_over(piece: Piece, problem: Problem, t: Array) -> None:
     """
     if problem.smooth:
         return
-    u, known = bounds(problem, piece.y, piece.h, t), getattr(piece.supervised, "u", None)
+    u = problem.multiplier_bounds(piece.y, piece.h, t)
+    known = getattr(piece.supervised, "u", None)
     if known is not None:
         u[~piece.free] = known if piece.supervised is not piece else known[~piece.free]
     piece.u = u
@@ -344,14 +343,14 @@ def predicted_counts(piece: Piece, t: Array) -> Index:
     return np.bincount(ranks(piece.h[piece.free], t), minlength=len(t) + 1)
 
 
-@silent
+@deferred
 def keep(piece: Piece) -> None:
     """Remember labels, projections and multipliers; swaps and trainings write new ones."""
     piece.kept = (piece.y, piece.h, None if piece.u is None else piece.u.copy())
     piece.y = piece.y.copy()
 
 
-@silent
+@deferred
 def take_back(piece: Piece) -> None:
     """Return to what was remembered."""
     piece.y, piece.h, piece.u = piece.kept
@@ -394,7 +393,7 @@ def keys(x: Array) -> Index:
     return np.where(bits >= 0, bits, bits ^ np.int64(0x7FFFFFFFFFFFFFFF))
 
 
-@silent
+@deferred
 def sort_free(piece: Piece) -> None:
     """Bring the projections of the free rows into order."""
     piece.sorted = np.sort(keys(piece.h[piece.free]))
@@ -413,7 +412,7 @@ def count_ties(piece: Piece, cuts: Index, by_label: int) -> dict[int, Index]:
     return {piece.number: np.array(ties).reshape(len(cuts), by_label)}
 
 
-@silent
+@deferred
 def hand_out(piece: Piece, cuts: Index, ends: NDArray[np.bool_], below: dict[int, Index]) -> None:
     """Give free rows the rank of the interval between the cuts that they lie in.
 
@@ -484,7 +483,7 @@ def _tied(piece: Piece, high: bool, first: int) -> tuple[Index, Index]:
     return rows[same], two[same]
 
 
-@silent
+@deferred
 def change_sides(
     piece: Piece, k: int, high: bool, first: int, second: int, last: dict[int, int]
 ) -> None:
@@ -495,7 +494,7 @@ def change_sides(
     piece.y[np.concatenate([rows[before], ties])] = k + 1 if high else k
 
 
-@silent
+@deferred
 def relabel(piece: Piece, rows: dict[int, Index], label: int) -> None:
     """Give some rows, by their place in their block, a label."""
     if piece.number in rows:

@@ -4,8 +4,8 @@ import scipy.sparse as sp
 from clusters import in_blocks, labels_in_blocks
 from problems import hide, ordinal_problem
 
-from tordinal.dask.data import BlockedData, is_dask
-from tordinal.engines.rows import linear_rows
+from tordinal.engines.dask.data import BlockedData, is_dask
+from tordinal.engines.host.rows import linear_rows
 
 
 def read(client, X, sizes, y, **options):

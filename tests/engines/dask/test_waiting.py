@@ -11,8 +11,9 @@ from clusters import in_blocks
 from distributed import Client
 from problems import hide, ordinal_problem
 
-from tordinal.dask import TOR, parts, waiting
-from tordinal.dask.waiting import NoSchedulerError
+from tordinal.dask import TOR
+from tordinal.engines.dask import parts, waiting
+from tordinal.engines.dask.waiting import NoSchedulerError
 
 SETTINGS = {"loss": "squared_hinge", "C2_start": 0.05}
 

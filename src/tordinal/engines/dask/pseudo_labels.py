@@ -10,8 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.dask import pieces
-from tordinal.dask.parts import PartRows
+from tordinal.engines.dask import pieces
+from tordinal.engines.dask.parts import PartRows
 from tordinal.problem import Problem
 from tordinal.swapping import Gain, Swaps
 

@@ -32,7 +32,7 @@ class DenseBlock:
         The rows in the precision of the moment.
     """
 
-    few_features = True
+    dense = True
 
     def __init__(self, X: Any):
         self.exact = self.rows = X
@@ -86,6 +86,10 @@ class DenseBlock:
         active = np.flatnonzero(D)
         rows = self.rows[active] * np.sqrt(D[active])[:, None].astype(self.rows.dtype)
         return rows.T @ rows
+
+    def curvature_diagonal(self, D: Array) -> Array:
+        """The diagonal of X'DX."""
+        return np.asarray(D.astype(self.rows.dtype) @ self.rows**2, dtype=np.float64)
 
     def squared_norms(self) -> Array:
         """|x_i|^2."""

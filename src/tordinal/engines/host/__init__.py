@@ -1,0 +1,1 @@
+"""Rows on this machine: NumPy, compiled loops and threads."""
