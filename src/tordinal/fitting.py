@@ -1,7 +1,7 @@
 """Fitting a model to rows: kernel and solver, the C2 schedule, class counts, Algorithm 1.
 
 Estimators, their search, calibration and tables all fit here. What they want is a `Recipe`; what
-they get is a `Model`, or what models that had not seen some labels say of those rows.
+they get is a `Model`, or predictions for rows whose labels were hidden.
 """
 
 from collections.abc import Callable
@@ -55,7 +55,7 @@ class Recipe:
     C2_start, C2_factor, C2_max : float
         The schedule of C2.
     swaps : str or int
-        How labels are exchanged between two trainings.
+        How labels are swapped between two trainings.
     class_ratio : str or ndarray of shape (n_classes,)
         Class proportions of the unlabelled rows.
     tol, max_iter, cache_size
@@ -206,7 +206,7 @@ def run_algorithm_1(
     on_chunk: Callable[[int, float], None] | None = None,
 ) -> Transduction:
     """Algorithm 1 with a solver; without unlabelled rows, one training."""
-    recipe.n_levels(rows.rank)  # raises an error for a schedule without end
+    recipe.n_levels(rows.rank)  # raises an error for a schedule with too many levels
     labels = HostLabels(rows.rank, rows.weight)
 
     def counts(supervised: Any) -> Index:

@@ -119,7 +119,7 @@ def encode_labels(
             "Label at least one row of two classes."
         )
     if order is None:
-        _refuse_continuous(labels)
+        _reject_continuous(labels)
     order_array = _distinct(labels) if order is None else _checked_order(order)
     if order is None and len(order_array) > 2 and isinstance(order_array.tolist()[0], str):
         warnings.warn(
@@ -177,7 +177,7 @@ def _categorical_order(y: Any) -> list[Any] | None:
     return [category for category in categories if category in used - {UNLABELED}]
 
 
-def _refuse_continuous(labels: NDArray[Any]) -> None:
+def _reject_continuous(labels: NDArray[Any]) -> None:
     plain = np.array(labels.tolist())
     if plain.dtype.kind == "f" and (plain != np.floor(plain)).any():
         raise ValueError(

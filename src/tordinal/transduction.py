@@ -260,7 +260,7 @@ class _Search:
             labels.undo()
             if not (coarse and last) or self.schedule.rough:
                 return level  # line 16
-            self._refine(level)  # and look again whether a swap is left
+            self._refine(level)  # and check again for a swap
             coarse = False
         if coarse and not self.schedule.rough:
             self._refine(level)

@@ -29,6 +29,7 @@ from tordinal.estimators._base import (
     KERNEL_CONSTRAINTS,
     LOSS_CONSTRAINT,
     SCHEDULE_CONSTRAINTS,
+    keep_parameters,
 )
 from tordinal.kernels import Linear
 from tordinal.losses import Logistic, check_loss
@@ -69,7 +70,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
         K = len(self.classes_)
         parts: Parts | None = None
         try:
-            parts = Parts(client, data.prepared, token, _say)
+            parts = Parts(client, data.prepared, token, _warn_about_lost_worker)
             stored = sum(parts.safely(partial(parts.each, "stored")))
             if stored:
                 warnings.warn(
@@ -150,7 +151,7 @@ class _Distributed(ClassifierMixin, BaseEstimator):
         self.thresholds_, self.objective_ = fit.thresholds + shift, fit.objective
         self.history_ = result.history
         self.n_iter_ = int(sum(record["n_iter"] for record in result.history))
-        self.n_exchanges_, self.n_bytes_ = parts.exchanges, parts.bytes
+        self.n_exchanges_, self.n_bytes_ = parts.round_trips, parts.bytes
         if not fit.converged:
             warnings.warn(
                 f"{type(self).__name__} stopped with a violation of {fit.violation:.2g} "
@@ -296,7 +297,7 @@ class REDSVM(_Distributed):
     n_iter_ : int
         Newton steps.
     n_exchanges_ : int
-        Messages to each worker.
+        Round trips: messages to each worker.
     n_bytes_ : int
         Bytes of the arrays in all of them and in their answers.
 
@@ -320,13 +321,7 @@ class REDSVM(_Distributed):
         callback: Callable[[str, int, int], None] | None = None,
         client: Any = None,
     ):
-        self.C = C
-        self.loss = loss
-        self.classes = classes
-        self.tol = tol
-        self.max_iter = max_iter
-        self.callback = callback
-        self.client = client
+        keep_parameters(self, locals())
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "REDSVM":
@@ -414,18 +409,7 @@ class TOR(_Distributed):
         callback: Callable[[str, int, int], None] | None = None,
         client: Any = None,
     ):
-        self.C = C
-        self.loss = loss
-        self.C2_start = C2_start
-        self.C2_factor = C2_factor
-        self.C2_max = C2_max
-        self.swaps = swaps
-        self.class_ratio = class_ratio
-        self.classes = classes
-        self.tol = tol
-        self.max_iter = max_iter
-        self.callback = callback
-        self.client = client
+        keep_parameters(self, locals())
 
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: Any, y: Any, sample_weight: Any = None) -> "TOR":
@@ -483,7 +467,7 @@ def _labels(h: Array, thresholds: Array, classes: NDArray[Any]) -> NDArray[Any]:
     return classes[ranks(np.asarray(h), thresholds)]
 
 
-def _say(message: str) -> None:
+def _warn_about_lost_worker(message: str) -> None:
     warnings.warn(
         f"a worker was lost ({message}); its rows are loaded again and the last level repeated",
         RuntimeWarning,

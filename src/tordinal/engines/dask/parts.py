@@ -1,7 +1,7 @@
 """Where it runs: the rows of a worker as one part, and all parts as the rows of a solver.
 
 A part is a Dask actor: it stays on its worker with its rows and their state, and a call to it
-carries a function of a piece there and a sum back. So one exchange is one message to each worker,
+carries a function of a piece there and a sum back. So a round trip is one message to each worker,
 whatever the number of blocks.
 """
 
@@ -225,7 +225,7 @@ class Parts:
         self.where: dict[int, str] = {}
         self.waiting: list[Call] = []
         self.direct: bool | None = None
-        self.exchanges, self.bytes, self.epoch, self.version = 0, 0, 0, 0
+        self.round_trips, self.bytes, self.epoch, self.version = 0, 0, 0, 0
         self.saved: Saved | None = None
         self.safely(lambda: None if self.actors else self.build())
 
@@ -276,7 +276,7 @@ class Parts:
     def sum(self, call: Call) -> Any:
         """Map a function over all pieces and add up what it returns.
 
-        A function that returns nothing waits for the next one, and travels with it.
+        A deferred function waits for the next one that returns something, and travels with it.
         """
         self.waiting.append(call)
         if getattr(call[1], "deferred", False):
@@ -284,13 +284,13 @@ class Parts:
         return self.flush()
 
     def flush(self) -> Any:
-        """Send what waits."""
+        """Send the calls that were deferred."""
         calls, self.waiting = self.waiting, []
         return add_up(self.each("sum", calls)) if calls else None
 
     def each(self, method: str, *args: Any) -> list[Any]:
         """Call a method of all parts at once."""
-        self.exchanges += 1
+        self.round_trips += 1
         try:
             calls = {w: getattr(actor, method)(*args) for w, actor in self.actors.items()}
             answers = [self._answer(worker, call) for worker, call in calls.items()]
@@ -306,7 +306,7 @@ class Parts:
             raise
 
     def _answer(self, worker: str, call: Any) -> Any:
-        """Wait for one part, and look now and then whether it is still there."""
+        """Wait for one part, and check now and then that its worker is still there."""
         while True:
             try:
                 return call.result(timeout=PATIENCE)

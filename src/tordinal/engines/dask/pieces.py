@@ -182,7 +182,7 @@ def read_rows(number: int, X: Any, dense: bool) -> Any:
 
 
 def distinct_labels(y: Any) -> tuple[NDArray[Any], int]:
-    """The different labels of a block, missing ones left out, and how many rows it has."""
+    """The distinct labels of a block without missing ones, and its number of rows."""
     values = label_array(single_column(y))
     if values.dtype.kind == "O":
         import pandas as pd

@@ -20,7 +20,7 @@ __all__ = ["ClusterLabels", "smallest_with"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-PROBES = 255  # values that are counted in one exchange
+PROBES = 255  # values that are counted in one round trip
 MOST_CANDIDATES = 1000  # pairs up to which blocks send their best rows
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 

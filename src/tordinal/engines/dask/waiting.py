@@ -14,7 +14,7 @@ __all__ = [
     "still_there",
 ]
 
-PATIENCE = 5.0  # seconds between two looks whether workers and scheduler are still there
+PATIENCE = 5.0  # seconds between two checks of workers and scheduler
 SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
 
 
@@ -53,17 +53,17 @@ def lost(future: Any, what: str, remedy: str) -> Exception:
         return LostWorkerError(f"{what}: {future.status}")
     error: Exception = future.exception()
     if type(error).__name__ == "KilledWorker" or isinstance(error, MemoryError):
-        said = MemoryError(
+        clearer = MemoryError(
             f"{what} took more memory than a worker has: {remedy} or workers with a larger "
             "memory_limit"
         )
-        said.__cause__ = error
-        return said
+        clearer.__cause__ = error
+        return clearer
     return error
 
 
 def finished(client: Any, futures: list[Any], stalled: float = np.inf) -> bool:
-    """Wait until all are there; an error names the block, and what is lost is said to be.
+    """Wait until all are there; an error names the block or the lost worker.
 
     False if for so many seconds no further one has come.
     """
