@@ -147,8 +147,8 @@ def estimate_ratio(posteriors: Array, labeled: Array, n_labels: int) -> Array:
     The EM iteration of Saerens, Latinne and Decaestecker (2002): posteriors that were right for the
     labelled ratio are weighted anew for the present estimate, and their mean is the next estimate.
     Where the posteriors are uninformative it runs to extremes, and many labels determine the ratio
-    well without it. So the labelled ratio takes part with the weight n / (n + 800 i^2) of its n labels, where i
-    is the share of the classes' entropy that the posteriors remove.
+    well without it. So the labelled ratio takes part with the weight n / (n + 800 i^2) of its n
+    labels, where i is the share of the classes' entropy that the posteriors remove.
 
     Parameters
     ----------
