@@ -11,7 +11,7 @@ from tordinal.reduction import signs
 
 Array = NDArray[np.float64]
 
-# Distinct for colour-blind eyes (Okabe and Ito); line styles tell them apart in print.
+# Distinct for colour-blind eyes (Okabe and Ito); line styles distinguish them in print.
 COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 

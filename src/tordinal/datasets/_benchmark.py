@@ -102,7 +102,7 @@ def fetch_abalone(
         ABALONE,
         _read_abalone,
         "rings",
-        "Physical measurements of abalone; the target is the number of rings, which tells the age. "
+        "Physical measurements of abalone; the target is the number of rings, which gives the age. "
         "The sex (male, female, infant) is coded as three columns of 0 and 1.",
         4177,
     )

@@ -93,7 +93,7 @@ def _download(home: Path, source: Source, name: str) -> None:
     """Download and unpack in a folder apart, and move into place what is not there yet."""
     import pooch
 
-    pooch.get_logger().setLevel("WARNING")  # it would tell users to put checksums into the code
+    pooch.get_logger().setLevel("WARNING")  # it would ask users to put checksums into the code
     home.mkdir(parents=True, exist_ok=True)
     record = home / RECORD
     known = json.loads(record.read_text()) if record.is_file() else {}

@@ -24,7 +24,7 @@ def quantize(target: ArrayLike, n_ranks: int = 5, *, return_sizes: bool = False)
     """Cut a number into ranks of equal frequency, without splitting ties.
 
     Cuts lie between distinct values, where the sizes of the ranks have the least sum of squares:
-    they are as even as ties allow. `return_sizes` says how even.
+    they are as even as ties allow. `return_sizes` returns how even.
 
     Parameters
     ----------

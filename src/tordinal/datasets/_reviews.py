@@ -37,7 +37,7 @@ def make_reviews(
 ) -> tuple[list[str], NDArray[np.int64]]:
     """Make up reviews with 1 to 5 stars.
 
-    Sentences are about things, which say nothing about the stars. Their words of opinion mostly
+    Sentences are about things, which are unrelated to the stars. Their words of opinion mostly
     belong to the review's rating, sometimes to a neighbouring one, and sometimes to any.
 
     Parameters

@@ -420,12 +420,12 @@ def larger_on_sentiment(r: pd.DataFrame) -> Finding:
             for study, names in (("benchmark", BENCHMARK), ("sentiment", SENTIMENT))
         }
         if all(mean.values()):
-            said = "; ".join(
+            described = "; ".join(
                 f"{s} {', '.join(f'{v:+.3f}' for v in values)}" for s, values in mean.items()
             )
             finding.add(
                 np.mean(mean["sentiment"]) > np.mean(mean["benchmark"]),
-                f"{name}, gain over RED-SVM: {said} (no test)",
+                f"{name}, gain over RED-SVM: {described} (no test)",
             )
     return finding
 

@@ -1,7 +1,7 @@
 """The claims of the paper's section VI and abstract: what was measured, a verdict, and the reason.
 
 The reason for a verdict belongs to a study and not to this code: it is written by hand into
-``reasons.toml`` beside the results, with the verdict that it explains, and left out where the
+``reasons.toml`` beside the results, with the verdict that it explains, and excluded where the
 results come to another one.
 """
 
@@ -28,7 +28,7 @@ class Claim:
     section : str
         Where it stands.
     text : str
-        What it says.
+        The claim itself.
     check : callable
         Measures it on a table of results.
     on_reviews : bool

@@ -16,7 +16,7 @@ from tordinal.tables.outputs import Outputs
 
 __all__ = ["draw_figure", "incomplete"]
 
-# Colours that colour-blind eyes tell apart (Okabe and Ito), with markers and dashes for print.
+# Colours for colour-blind people (Okabe and Ito), with markers and dashes for print.
 STYLE: dict[str, dict[str, Any]] = {
     "SVOR-EXC": {"color": "#E69F00", "marker": "^", "linestyle": "--"},
     "SVOR-IMC": {"color": "#CC79A7", "marker": "v", "linestyle": "--"},
@@ -168,8 +168,8 @@ def incomplete(figure: str, results: pd.DataFrame) -> list[str]:
 
     Returns
     -------
-    said : list of str
-        Each with what it has.
+    panels : list of str
+        Title and number of realisations of each incomplete panel.
     """
     panels = _paper(figure, results[results["study"] == FIGURES[figure]])
     return [
@@ -222,10 +222,10 @@ def _draw(stem: Path, title: str, remark: str, panels: list[Panel]) -> list[Path
 
 
 def _remark(figure: str, rows: pd.DataFrame) -> str:
-    """What must be said on the picture: bars, the edition of the reviews, which code made it."""
+    """The note on the picture: bars, the edition of the reviews, which code made it."""
     reviews = FIGURES[figure] in ("sentiment", "swapping")
     said = [
-        f"means of {REALIZATIONS} realisations unless said; bars: one standard deviation",
+        f"means of {REALIZATIONS} realisations unless stated; bars: one standard deviation",
         *(["Amazon reviews: unprocessed edition"] if reviews else []),
         *([origins] if (origins := said_origins(rows)) else []),
     ]

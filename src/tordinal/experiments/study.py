@@ -100,7 +100,7 @@ class Repeated:
         )
 
     def page(self) -> str:
-        """What there is to say, in Markdown."""
+        """The page, in Markdown."""
         n, wrong, off = len(self.now), self.differences("zero_one"), self.differences("mae")
         same = int(np.sum((wrong == 0) & (off == 0)))
         others = [i for i in range(n) if wrong[i] or off[i]]

@@ -15,7 +15,7 @@ import pandas as pd
 
 __all__ = ["KEY", "ResultTable", "alone_in", "said_origins"]
 
-KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what tells results apart
+KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what identifies a result
 NUMBERS = ("zero_one", "mae")  # what every result has
 # What some have.
 OPTIONAL = (
@@ -31,7 +31,7 @@ OPTIONAL = (
 
 
 class ResultTable:
-    """Results as JSON lines; a line that was cut when the machine stopped is left out when read.
+    """Results as JSON lines; a line that was cut when the machine stopped is skipped when read.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ class ResultTable:
 
 
 def said_origins(results: pd.DataFrame) -> str:
-    """Which code made some results, in words; mixed ones are said to be.
+    """Which code made some results, in words, also where several versions did.
 
     Examples
     --------

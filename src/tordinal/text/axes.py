@@ -1,4 +1,4 @@
-"""Texts on the main axes of all texts: what the unlabelled ones say about words."""
+"""Texts on the main axes of all texts: what the unlabelled ones reveal about words."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -20,7 +20,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
     """Texts as points on the main axes of all texts, rows of unit length.
 
     Terms that go together lie near each other on the axes, whether or not a labelled text holds
-    them: what the unlabelled texts say about words is used before any model is fitted.
+    them: what the unlabelled texts reveal about words is used before any model is fitted.
 
     Parameters
     ----------
@@ -122,7 +122,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
                 raise
             return np.zeros((n, 0))
         n_axes = min(self.n_axes, len(texts) // 4, terms.shape[1] - 1)
-        if n_axes > 1:  # a single one, scaled to unit length, says nothing
+        if n_axes > 1:  # a single one, scaled to unit length, is constant
             self.n_axes_ = n_axes
             self.svd_ = _main_axes(terms, n_axes)
         return terms

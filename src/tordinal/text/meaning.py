@@ -13,7 +13,7 @@ LONGEST = 20_000  # characters of a text that is looked at
 
 
 def known_by_name(meaning: Any) -> Any:
-    """Look up what knows the meaning of texts, where it is given by its name."""
+    """Resolve an embedding model that is given by its name."""
     return _wordllama() if isinstance(meaning, str) and meaning == "wordllama" else meaning
 
 

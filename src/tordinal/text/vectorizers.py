@@ -54,7 +54,7 @@ class ReviewVectorizer(_Saved):
     language : str or None, default="english"
         Language of the Snowball stemmer. None: words stay as they are.
     stop_words : {"english"}, list of str or None, default="english"
-        Words to leave out, before stemming.
+        Words to exclude, before stemming.
     ngram_range : tuple of (int, int), default=(1, 1)
         Lengths of the sequences of stems that are counted.
     min_df, max_df : int or float
@@ -113,7 +113,7 @@ class ReviewVectorizer(_Saved):
         return lambda text: [stem for stem in map(stems.__getitem__, pattern.findall(text)) if stem]
 
     def decode(self, doc: Any) -> str:
-        """A text as a string; what is none is refused."""
+        """A text as a string; anything else raises an error."""
         if not isinstance(doc, (str, bytes)):
             raise ValueError(
                 f"every text must be a string, but one is {doc!r}; put '' where there is none"

@@ -19,7 +19,7 @@ __all__ = ["MANY_TEXTS", "TextViews"]
 
 MOST_TERMS = 50_000  # phrases or runs of letters that axes are made of
 MOST_WORDS = 100_000  # words of texts that lie in many places
-MANY_TEXTS = 1000  # from which a word of a single text says nothing
+MANY_TEXTS = 1000  # beyond, a word of a single text carries no information
 
 
 class TextViews(TransformerMixin, BaseEstimator):
@@ -109,7 +109,7 @@ class TextViews(TransformerMixin, BaseEstimator):
             Words first, then the axes of phrases, then those of letters.
         """
         texts = list(texts)
-        # A term of very few texts says nothing of others; in a small collection most are such.
+        # Rare terms carry no information on other texts; in a small collection most are rare.
         rare = min(3, 1 + len(texts) // 300)
         self.words_ = TextVectorizer(
             language=self.language, stop_words=self.stop_words, min_df=self.min_df
