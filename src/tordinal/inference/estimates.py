@@ -315,7 +315,7 @@ def estimate_table(
     >>> estimates = estimate_table(y, P)
     >>> print(estimates.mean)
     2.5 (90 % interval 2.39 to 2.62; 60 of 500 rows are rated)
-    >>> round(truth.mean(), 2)
+    >>> float(truth.mean().round(2))
     2.45
     >>> [round(share, 2) for share in estimates.shares["value"]]
     [0.22, 0.22, 0.4, 0.16]
