@@ -27,6 +27,7 @@ def test_every_public_name_has_an_example_and_is_in_the_reference():
     from pathlib import Path
 
     import tordinal.datasets
+    import tordinal.inference
     import tordinal.metrics
     import tordinal.model_selection
     import tordinal.plotting
@@ -35,6 +36,9 @@ def test_every_public_name_has_an_example_and_is_in_the_reference():
     text = reference.read_text()
     public = [(tordinal, name) for name in tordinal.__all__]
     public += [(tordinal.datasets, name) for name in tordinal.datasets.__all__]
+    public += [
+        (tordinal.inference, name) for name in tordinal.inference.__all__ if name[0].islower()
+    ]
     public += [
         (tordinal.metrics, n)
         for n in dir(tordinal.metrics)

@@ -104,3 +104,11 @@ def test_numbers_that_are_not_ranks_are_refused_with_the_remedy():
     for classes in ([[0, 1], [1, 2]], [0, None]):
         with pytest.raises(ValueError, match="classes"):
             encode_labels([0, 1], classes, transductive=True)
+
+
+def test_labels_of_one_class_are_enough_to_count():
+    with pytest.raises(ValueError, match="only one class is labelled"):
+        encode_labels([2, 2, -1], [1, 2, 3], transductive=True)
+    classes, encoded = encode_labels([2, 2, -1], [1, 2, 3], transductive=True, min_classes=1)
+    assert classes.tolist() == [1, 2, 3]
+    assert encoded.tolist() == [1, 1, -1]

@@ -69,7 +69,11 @@ def is_integer_label(value: Any) -> bool:
 
 
 def encode_labels(
-    y: ArrayLike, classes: Sequence[Any] | None = None, *, transductive: bool
+    y: ArrayLike,
+    classes: Sequence[Any] | None = None,
+    *,
+    transductive: bool,
+    min_classes: int = 2,
 ) -> tuple[NDArray[Any], Ranks]:
     """Turn labels into ranks.
 
@@ -82,6 +86,8 @@ def encode_labels(
     transductive : bool
         Whether unlabelled rows are allowed. If so, None, NaN, pandas NA and, in integer labels
         that do not have it among `classes`, -1 mark them.
+    min_classes : int, default=2
+        How many classes must have labels: 2 to learn from, 1 to count.
 
     Returns
     -------
@@ -140,7 +146,7 @@ def encode_labels(
             "Add it to `classes` or mark the row as unlabelled (None)."
         ) from None
     present = np.unique(encoded[~hidden])
-    if len(present) < 2:
+    if len(present) < min_classes:
         only = order_array.tolist()[present[0]]
         raise ValueError(
             f"y: all labels are {only!r}: only one class is labelled, so there is nothing to "
