@@ -87,7 +87,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         Largest step of tuning.
     n_layers : int, default=None
         How many layers of the encoder are tuned, from the top. None: all of it.
-    C : float, default=10.0
+    C : float, default=1.0
         Cost of the threshold model, as in `REDSVM`.
     classes : array-like, default=None
         All labels from the lowest to the highest. None: the labels in y, sorted.
@@ -164,7 +164,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         batch_size: int = 32,
         learning_rate: float = 5e-5,
         n_layers: int | None = None,
-        C: float = 10.0,
+        C: float = 1.0,
         classes: Any = None,
         download: bool = False,
         random_state: Any = None,
