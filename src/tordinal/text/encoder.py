@@ -1,0 +1,609 @@
+"""Texts by a sentence encoder that is tuned by their ratings."""
+
+import json
+import os
+import tempfile
+from collections.abc import Callable, Iterable
+from numbers import Integral, Real
+from pathlib import Path
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator, TransformerMixin
+from sklearn.utils import Tags, check_random_state
+from sklearn.utils.validation import check_is_fitted
+
+from tordinal._sklearn import Interval, fit_context
+from tordinal.class_ratios import ratio_of_counts
+from tordinal.estimators import REDSVM
+from tordinal.labels import encode_labels, single_column
+from tordinal.model_selection import content_folds
+from tordinal.progress import Progress
+from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.text.pretrained import (
+    MOST_BYTES,
+    choose_device,
+    find_folder,
+    load_model,
+    pack,
+    require_extra,
+    unpack,
+)
+from tordinal.text.tuning import PseudoLabeled, Schedule, boundary_weights, tune
+from tordinal.text.windows import Windows, embed
+from tordinal.transduction import class_counts
+
+__all__ = ["SentenceEncoder"]
+
+Array = NDArray[np.float64]
+
+STANDARD = 500  # texts that set location and scale of each encoder's projection
+TUNING = 3  # a text in training takes as long as so many that are only embedded
+DESCRIPTION = "tordinal.json"
+FORMAT = 1
+
+
+class SentenceEncoder(TransformerMixin, BaseEstimator):
+    """Texts by a sentence encoder, tuned by the ratings and by the unrated texts.
+
+    With ``tune=True`` a text becomes one number, its projection on the ordinal axis: the encoder is
+    tuned so that texts of near ratings have near embeddings, and a threshold model (`REDSVM` with
+    the logistic loss) on the embeddings of the rated texts gives h. With ``transduce=True`` the
+    unrated texts then get pseudo-labels by Algorithm 2, and the encoder is tuned a second time, on
+    both.
+
+    `fit_transform` is cross-fitted: the projection of each labelled text is from an encoder that
+    has not seen its rating, so a model of this column may be cross-validated. Unlabelled texts are
+    projected by an encoder tuned on all ratings, which `transform` uses, too. So
+    ``fit(texts, y).transform(texts)`` is not ``fit_transform(texts, y)``: only the latter may be
+    used to train another model. `Pipeline` does.
+
+    With ``tune=False`` a text becomes its embedding, as the model comes, scaled to unit length.
+
+    Parameters
+    ----------
+    model : str or path
+        Folder of a model of sentence-transformers, or the name of one in its cache. Weights must
+        be in safetensors format; code that comes with a model is never run.
+    tune : bool, default=True
+        Whether to tune the encoder by the ratings. Takes seconds on a GPU and up to an hour on a
+        CPU.
+    transduce : bool, default=True
+        Whether unlabelled texts take part in tuning.
+    device : str, default="auto"
+        "cuda", "mps" or "cpu"; "auto" is the first of them that is there.
+    max_windows : int, default=4
+        A text is cut into at most so many windows; its embedding is their mean.
+    window : int, default=128
+        Tokens of a window at most.
+    n_folds : int, default=5
+        Folds of cross-fitting.
+    epochs : int, default=20
+        How often each labelled text is seen in tuning.
+    batch_size : int, default=32
+        Labelled texts in a batch at most.
+    learning_rate : float, default=5e-5
+        Largest step of tuning.
+    n_layers : int, default=None
+        How many layers of the encoder are tuned, from the top. None: all of it.
+    C : float, default=1.0
+        Cost of the threshold model, as in `REDSVM`.
+    classes : array-like, default=None
+        All labels from the lowest to the highest. None: the labels in y, sorted.
+    download : bool, default=False
+        Whether a model that is not in the cache may be downloaded.
+    random_state : int, RandomState or None, default=None
+        Seed of batches, windows and dropout. The same seed gives the same result on one device.
+    callback : callable, default=None
+        Called with what is being done, how much of it is done, and how much there is.
+    verbose : int, default=0
+        Whether to print progress.
+
+    Attributes
+    ----------
+    classes_ : ndarray of shape (n_classes,)
+        Labels from the lowest rank to the highest, if tuned.
+    coef_, intercept_ : ndarray of shape (n_dimensions,), float
+        The projection of an embedding, if tuned. It has mean 0 and standard deviation 1 over the
+        texts of the fit.
+    thresholds_ : ndarray of shape (n_classes - 1,)
+        Thresholds between the classes on its scale, if tuned.
+    device_ : str
+        Where it was computed.
+
+    See Also
+    --------
+    TextViews : Words, phrases and letters.
+
+    Examples
+    --------
+    >>> from sklearn.pipeline import make_pipeline
+    >>> from tordinal import TOR
+    >>> from tordinal.text import SentenceEncoder
+    >>> encoder = SentenceEncoder("sentence-transformers/all-MiniLM-L6-v2", random_state=0)
+    >>> model = make_pipeline(encoder, TOR())
+    >>> model.fit(["It broke.", "Good.", "Loved it!"], [1, 2, -1])  # doctest: +SKIP
+    """
+
+    _model: Any
+    _windows: Windows
+    device_: str
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        "model": [str, os.PathLike],
+        "tune": ["boolean"],
+        "transduce": ["boolean"],
+        "device": [str],
+        "max_windows": [Interval(Integral, 1, None, closed="left")],
+        "window": [Interval(Integral, 4, None, closed="left")],
+        "n_folds": [Interval(Integral, 2, None, closed="left")],
+        "epochs": [Interval(Integral, 1, None, closed="left")],
+        "batch_size": [Interval(Integral, 2, None, closed="left")],
+        "learning_rate": [Interval(Real, 0.0, None, closed="neither")],
+        "n_layers": [Interval(Integral, 1, None, closed="left"), None],
+        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "classes": ["array-like", None],
+        "download": ["boolean"],
+        "random_state": ["random_state"],
+        "callback": [callable, None],
+        "verbose": ["verbose"],
+    }
+
+    def __init__(
+        self,
+        model: str | os.PathLike[str],
+        *,
+        tune: bool = True,
+        transduce: bool = True,
+        device: str = "auto",
+        max_windows: int = 4,
+        window: int = 128,
+        n_folds: int = 5,
+        epochs: int = 20,
+        batch_size: int = 32,
+        learning_rate: float = 5e-5,
+        n_layers: int | None = None,
+        C: float = 1.0,
+        classes: Any = None,
+        download: bool = False,
+        random_state: Any = None,
+        callback: Callable[[str, int, int], None] | None = None,
+        verbose: int = 0,
+    ):
+        self.model = model
+        self.tune = tune
+        self.transduce = transduce
+        self.device = device
+        self.max_windows = max_windows
+        self.window = window
+        self.n_folds = n_folds
+        self.epochs = epochs
+        self.batch_size = batch_size
+        self.learning_rate = learning_rate
+        self.n_layers = n_layers
+        self.C = C
+        self.classes = classes
+        self.download = download
+        self.random_state = random_state
+        self.callback = callback
+        self.verbose = verbose
+
+    def fit(self, texts: Iterable[str], y: Any = None) -> Self:
+        """Tune the encoder on all ratings, for texts that are not among the labelled ones.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Labelled and unlabelled texts.
+        y : array-like of shape (n_texts,), default=None
+            Their labels, with -1, None or NaN for unlabelled texts. Not used with ``tune=False``.
+
+        Returns
+        -------
+        self : SentenceEncoder
+            The fitted encoder.
+        """
+        self._fit(texts, y, cross_fit=False)
+        return self
+
+    def fit_transform(self, texts: Iterable[str], y: Any = None) -> Array:
+        """Tune the encoder, and project the same texts without using a text's own rating.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Labelled and unlabelled texts.
+        y : array-like of shape (n_texts,), default=None
+            Their labels, as in `fit`.
+
+        Returns
+        -------
+        X : ndarray of shape (n_texts, 1) or (n_texts, n_dimensions)
+            Cross-fitted projections of labelled texts and projections of unlabelled ones; with
+            ``tune=False`` embeddings.
+        """
+        return self._fit(texts, y, cross_fit=True)
+
+    def transform(self, texts: Iterable[str]) -> Array:
+        """Project texts by the encoder that was tuned on all ratings.
+
+        Parameters
+        ----------
+        texts : iterable of str
+            Texts that are not among the labelled texts of the fit.
+
+        Returns
+        -------
+        X : ndarray of shape (n_texts, 1) or (n_texts, n_dimensions)
+            Their projections; with ``tune=False`` embeddings.
+        """
+        check_is_fitted(self)
+        texts = _read_texts(texts)
+        work = _Work(Progress(self, 1), "embedding texts", len(texts))
+        X = embed(self._model, self._windows, texts, work.add)
+        return X if self.coef_ is None else (X @ self.coef_ + self.intercept_)[:, None]
+
+    def get_feature_names_out(self, input_features: Any = None) -> NDArray[np.object_]:
+        """Name the features.
+
+        Parameters
+        ----------
+        input_features : None
+            Not used.
+
+        Returns
+        -------
+        names : ndarray of str
+            One name per feature.
+        """
+        check_is_fitted(self)
+        if self.coef_ is not None:
+            return np.array(["(encoder)"], dtype=object)
+        n = self._model.get_embedding_dimension()
+        return np.array([f"(encoder {i + 1})" for i in range(n)], dtype=object)
+
+    def save(self, folder: str | os.PathLike[str]) -> None:
+        """Save the tuned model in a folder that sentence-transformers can load, too.
+
+        Parameters
+        ----------
+        folder : str or path
+            A folder that does not exist or is empty. It is complete or not written.
+        """
+        check_is_fitted(self)
+        folder = Path(folder).absolute()
+        if folder.exists() and (not folder.is_dir() or any(folder.iterdir())):
+            raise FileExistsError(f"{folder} exists and is not empty. Choose another folder.")
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryDirectory(dir=folder.parent) as scratch:
+            whole = Path(scratch) / "encoder"
+            self._write(whole)
+            if folder.exists():
+                folder.rmdir()
+            os.replace(whole, folder)
+
+    def to_bytes(self) -> bytes:
+        """Return the tuned model as bytes: weights, vocabulary, settings; nothing is pickled.
+
+        Returns
+        -------
+        data : bytes
+            A ZIP archive of the files that `save` writes.
+        """
+        check_is_fitted(self)
+        with tempfile.TemporaryDirectory() as scratch:
+            self._write(Path(scratch))
+            return pack(Path(scratch))
+
+    @classmethod
+    def load(cls, folder: str | os.PathLike[str], *, device: str = "auto") -> Self:
+        """Load what `save` has written.
+
+        Parameters
+        ----------
+        folder : str or path
+            The folder.
+        device : str, default="auto"
+            As in the constructor.
+
+        Returns
+        -------
+        encoder : SentenceEncoder
+            A fitted encoder.
+        """
+        require_extra()
+        state = _read_description(Path(folder))
+        encoder = cls(**state["parameters"], device=device)
+        encoder.device_ = choose_device(device)
+        encoder._model = load_model(Path(folder), encoder.device_)
+        encoder._windows = Windows(encoder._model, encoder.window, encoder.max_windows)
+        projection = state["projection"]
+        if projection is None:
+            encoder.coef_ = None
+            return encoder
+        encoder.coef_, encoder.thresholds_ = (
+            np.array(projection[name], dtype=np.float64) for name in ("coef", "thresholds")
+        )
+        encoder.intercept_ = float(projection["intercept"])
+        encoder.classes_ = np.array(projection["classes"])
+        n = encoder._model.get_embedding_dimension()
+        numbers = [*encoder.coef_, *encoder.thresholds_, encoder.intercept_]
+        if encoder.coef_.shape != (n,) or not np.isfinite(numbers).all():
+            raise ValueError(f"{folder}: the projection does not fit the encoder. Save it again.")
+        return encoder
+
+    @classmethod
+    def from_bytes(cls, data: bytes, *, device: str = "auto", max_bytes: int = MOST_BYTES) -> Self:
+        """Load what `to_bytes` has made; names, sizes and shapes are checked first.
+
+        Parameters
+        ----------
+        data : bytes
+            The archive.
+        device : str, default="auto"
+            As in the constructor.
+        max_bytes : int, default=4 GiB
+            Most bytes that are accepted.
+
+        Returns
+        -------
+        encoder : SentenceEncoder
+            A fitted encoder.
+        """
+        require_extra()
+        with tempfile.TemporaryDirectory() as scratch:
+            unpack(data, Path(scratch), max_bytes)
+            return cls.load(scratch, device=device)
+
+    def __getstate__(self) -> dict[str, Any]:
+        """Return the state with the model as bytes: it may be loaded where there is no GPU."""
+        state = dict(super().__getstate__())
+        if "_model" in state:
+            state["_model"] = self.to_bytes()
+            del state["_windows"]
+        return state
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Load the model."""
+        super().__setstate__(state)
+        if "_model" in state:
+            loaded = type(self).from_bytes(state["_model"], device=self.device)
+            self._model, self._windows = loaded._model, loaded._windows
+            self.device_ = loaded.device_
+
+    def __sklearn_tags__(self) -> Tags:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.string = True
+        tags.input_tags.two_d_array = False
+        tags.target_tags.required = self.tune
+        return tags
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def _fit(self, texts: Iterable[str], y: Any, *, cross_fit: bool) -> Array:
+        """Fit; return the features of the texts."""
+        texts = _read_texts(texts)
+        if self.tune:
+            classes, rank = self._read_labels(texts, y)
+            fold = _deal(texts, rank, self.n_folds) if cross_fit else None
+        require_extra()
+        device = choose_device(self.device)
+        # Set at the end, so that an interrupted fit leaves the state of the last one.
+        fitted: dict[str, Any] = {"device_": device, "coef_": None}
+        model = load_model(find_folder(self.model, download=self.download), device)
+        windows = Windows(model, self.window, self.max_windows)
+        fitted |= {"_model": model, "_windows": windows}
+        with Progress(self, n_levels=1) as progress:
+            if not self.tune:
+                work = _Work(progress, "embedding texts", len(texts))
+                X = embed(model, windows, texts, work.add)
+            else:
+                seed = int(check_random_state(self.random_state).randint(2**31 - 1))
+                tuning = _Tuning(self, model, windows, texts, rank, len(classes), seed, progress)
+                h = np.empty(len(texts))
+                held_out = [] if fold is None else [fold == k for k in range(int(fold.max()) + 1)]
+                tuning.plan([*held_out, np.zeros(len(texts), dtype=bool)])
+                for k, rows in enumerate(held_out):
+                    _, h[rows] = tuning.run(rows, rows, seed=seed + 1 + k)
+                rest = rank == UNLABELED
+                projection, h[rest] = tuning.run(np.zeros_like(rest), rest, seed=seed)
+                fitted |= {"classes_": classes, **projection}
+                X = h[:, None]
+        self.__dict__.update(fitted)
+        return X
+
+    def _read_labels(self, texts: list[str], y: Any) -> tuple[NDArray[Any], Ranks]:
+        """Turn labels into ranks."""
+        if y is None:
+            raise ValueError(
+                "SentenceEncoder with tune=True requires y to be passed, but the target y is None. "
+                "Pass one label per text, None or -1 for the unlabelled ones, or tune=False."
+            )
+        y = single_column(y)
+        if len(y) != len(texts):
+            raise ValueError(
+                f"There are {len(texts)} texts but y has {len(y)} labels. Pass one label per text."
+            )
+        return encode_labels(y, self.classes, transductive=True)
+
+    def _write(self, folder: Path) -> None:
+        """Write the model and the projection into a folder."""
+        self._model.save_pretrained(str(folder), create_model_card=False, safe_serialization=True)
+        projection = None
+        if self.coef_ is not None:
+            projection = {
+                "coef": self.coef_.tolist(),
+                "intercept": self.intercept_,
+                "thresholds": self.thresholds_.tolist(),
+                "classes": self.classes_.tolist(),
+            }
+        names = ("transduce", "max_windows", "window")
+        parameters = {name: getattr(self, name) for name in names}
+        parameters["tune"] = self.coef_ is not None
+        # Of a folder only its name: where it was says nothing on another machine.
+        name = os.fspath(self.model)
+        parameters["model"] = Path(name).name if Path(name).is_dir() else name
+        state = {"format": FORMAT, "parameters": parameters, "projection": projection}
+        (folder / DESCRIPTION).write_text(json.dumps(state, default=str), encoding="utf-8")
+
+
+class _Work:
+    """Counts work done and reports it."""
+
+    def __init__(self, progress: Progress, name: str, total: int):
+        self.progress, self.name, self.total, self.done = progress, name, total, 0
+
+    def add(self, n: int) -> None:
+        """Count n more."""
+        self.done += n
+        self.progress.part(self.name, min(self.done, self.total), self.total)
+
+
+class _Tuning:
+    """Tunes copies of one pretrained encoder, with some of the labels held out."""
+
+    def __init__(
+        self, estimator: SentenceEncoder, model: Any, windows: Windows, texts: list[str],
+        rank: Ranks, n_classes: int, seed: int, progress: Progress,
+    ):  # fmt: skip
+        self.estimator, self.model, self.windows, self.texts = estimator, model, windows, texts
+        self.rank, self.n_classes = rank, n_classes
+        self.schedule = Schedule(
+            estimator.epochs, estimator.batch_size, estimator.learning_rate, estimator.n_layers
+        )
+        self.pretrained = {name: t.detach().cpu().clone() for name, t in model.state_dict().items()}
+        n = len(texts)
+        self.standard = np.unique(np.linspace(0, n - 1, min(n, STANDARD)).astype(int))
+        self.seed = seed
+        self.work = _Work(progress, "tuning the encoder", 0)
+
+    def plan(self, held_out: list[NDArray[np.bool_]]) -> None:
+        """Count the texts that will be embedded, a text in training as several."""
+        for rows in held_out:
+            n = int(((self.rank != UNLABELED) & ~rows).sum())
+            n_pool = len(self._pool(rows, n))
+            seen = n * self.schedule.epochs
+            n_asked = int((rows if rows.any() else self.rank == UNLABELED).sum())
+            self.work.total += TUNING * seen + n + len(self.standard) + n_asked
+            if n_pool:
+                self.work.total += TUNING * 2 * seen + n + n_pool
+
+    def run(
+        self, held_out: NDArray[np.bool_], asked: NDArray[np.bool_], seed: int
+    ) -> tuple[dict[str, Any], Array]:
+        """Tune without the ratings of some texts; return the projection, and that of some texts."""
+        known = np.flatnonzero((self.rank != UNLABELED) & ~held_out)
+        y = self.rank[known]
+        cut = self.windows([self.texts[i] for i in known])
+        self._tune(cut, y, seed)
+        pool = self._pool(held_out, len(known))
+        if len(pool):
+            head = self._head(known)
+            h = self._embed(pool) @ head.coef_
+            counts = self._class_counts(y, h, head.thresholds_)
+            pseudo_y, weight = boundary_weights(h, counts)
+            pool_cut = self.windows([self.texts[i] for i in pool])
+            self._tune(cut, y, seed, PseudoLabeled(pool_cut, pseudo_y, weight))
+        head = self._head(known)
+        h = self._embed(self.standard) @ head.coef_
+        location, scale = float(h.mean()), float(h.std()) or 1.0
+        projection = {
+            "coef_": head.coef_ / scale,
+            "intercept_": -location / scale,
+            "thresholds_": (head.thresholds_ - location) / scale,
+        }
+        rows = np.flatnonzero(asked)
+        return projection, self._embed(rows) @ projection["coef_"] + projection["intercept_"]
+
+    def _pool(self, held_out: NDArray[np.bool_], n_known: int) -> NDArray[np.int64]:
+        """Choose the texts without a known rating that take part: no more than will be seen."""
+        unlabeled = np.flatnonzero((self.rank == UNLABELED) | held_out)
+        if not self.estimator.transduce or not (self.rank == UNLABELED).any():
+            return unlabeled[:0]
+        most = n_known * self.schedule.epochs
+        if len(unlabeled) <= most:
+            return unlabeled
+        chosen = np.random.default_rng(self.seed).choice(len(unlabeled), most, replace=False)
+        return unlabeled[np.sort(chosen)]
+
+    def _class_counts(self, y: Ranks, h: Array, thresholds: Array) -> NDArray[np.int64]:
+        """How many pseudo-labels each class gets: the mean of the labelled and predicted ratio."""
+        predicted = np.bincount(ranks(h, thresholds), minlength=self.n_classes)
+        given = np.bincount(y, minlength=self.n_classes)
+        ratio = ratio_of_counts("blended", given, lambda: predicted)
+        return class_counts(ratio, len(h), lambda: predicted)
+
+    def _tune(
+        self, cut: list[Any], y: Ranks, seed: int, pseudo: PseudoLabeled | None = None
+    ) -> None:
+        """Tune from the pretrained weights."""
+        self.model.load_state_dict(self.pretrained)
+        tune(
+            self.model, cut, y, self.n_classes, self.schedule, seed, pseudo,
+            on_texts=lambda n: self.work.add(TUNING * n),
+        )  # fmt: skip
+
+    def _head(self, known: NDArray[np.int64]) -> REDSVM:
+        """Fit the threshold model to the embeddings of the known rows."""
+        head = REDSVM(C=self.estimator.C, loss="logistic", classes=list(range(self.n_classes)))
+        return head.fit(self._embed(known), self.rank[known])
+
+    def _embed(self, rows: NDArray[np.int64]) -> Array:
+        return embed(self.model, self.windows, [self.texts[i] for i in rows], self.work.add)
+
+
+def _read_texts(texts: Any) -> list[str]:
+    """Read texts from a list, an array, a series or the one column of a data frame."""
+    if isinstance(texts, (str, bytes)):
+        raise ValueError("texts must be an iterable of strings, got one string: pass [text]")
+    texts = single_column(texts)
+    if getattr(texts, "ndim", 1) == 2 and texts.shape[1] == 1:
+        texts = texts[:, 0]
+    read = list(texts)
+    for text in read:
+        if not isinstance(text, str):
+            raise ValueError(
+                f"every text must be a string, but one is {text!r}; put '' where there is none"
+            )
+    if not read:
+        raise ValueError("texts has 0 texts; pass at least one")
+    return [str(text) for text in read]
+
+
+def _deal(texts: list[str], rank: Ranks, n_folds: int) -> NDArray[np.int64]:
+    """Deal the labelled texts into folds, equal texts into the same; -1 for unlabelled texts."""
+    labeled = rank != UNLABELED
+    content = np.unique(np.array(texts, dtype=object), return_inverse=True)[1][:, None]
+    n = len(np.unique(np.column_stack([rank, content])[labeled], axis=0))
+    fold = np.full(len(rank), UNLABELED)
+    for n_splits in range(min(n_folds, n), 1, -1):
+        try:
+            fold = content_folds(content, rank, n_splits)
+        except ValueError:
+            continue  # more folds than texts that can be held out
+        break
+    # The only text of a class is held out as well: its projection must not know its rating.
+    alone = np.flatnonzero(labeled & (fold == UNLABELED))
+    which = np.unique(content[alone], return_inverse=True)[1].ravel()
+    fold[alone] = which % max(2, int(fold.max()) + 1)
+    for k in range(int(fold.max()) + 1):
+        if len(np.unique(rank[labeled & (fold != k)])) < 2:
+            raise ValueError(
+                f"y: {int(labeled.sum())} labels are too few to tune an encoder: without a part of "
+                "them only one class is labelled. Label at least two different texts of each of "
+                "two classes, or pass tune=False."
+            )
+    return fold
+
+
+def _read_description(folder: Path) -> dict[str, Any]:
+    """Read the settings and the projection that `save` has written."""
+    try:
+        state = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        if state["format"] != FORMAT or set(state) != {"format", "parameters", "projection"}:
+            raise ValueError(f"format {state['format']!r} is not known")
+        return state
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{folder} holds no encoder saved by SentenceEncoder: {error}. Save it again."
+        ) from None
