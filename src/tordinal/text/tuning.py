@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.reduction import Ranks
+from tordinal.swapping import initial_labels
 from tordinal.text.pretrained import own_random_state
 from tordinal.text.windows import Window, batches, forward, free_memory, out_of_memory
-from tordinal.transduction import initial_labels
 
 __all__ = ["PseudoLabeled", "Schedule", "boundary_weights", "pair_loss", "tune"]
 
