@@ -2,17 +2,18 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from problems import hide, ordinal_problem
+from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tordinal import REDSVM, TOR, TORCV
-from tordinal.search.committee import mean_probabilities
+from tordinal.search.ensemble import mean_probabilities
 
 QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
 
 
 @parametrize_with_checks(
-    [TORCV(C=[1.0], kernel="linear", committee=3)],
+    [TORCV(C=[1.0], kernel="linear", ensemble_size=3)],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows"
     },
@@ -68,15 +69,41 @@ def test_the_answer_has_the_least_expected_error_by_the_members_probabilities(sc
     assert np.mean(model.transduction_[rest] == answer[rest]) > 0.98  # but for rounding
 
 
-def test_a_committee_of_one_is_the_best_estimator():
+def test_an_ensemble_of_one_is_the_best_estimator():
     X, y = ordinal_problem(120, 3)
-    model = TORCV(**QUICK, committee=1).fit(X, hide(y, 40))
+    model = TORCV(**QUICK, ensemble_size=1).fit(X, hide(y, 40))
     assert len(model.estimators_) == 1
     np.testing.assert_array_equal(
         model.predict(X), model.classes_[model.best_estimator_.predict(X)]
     )
     if isinstance(model.best_estimator_, TOR):
         np.testing.assert_array_equal(model.transduction_, model.best_estimator_.transduction_)
+
+
+def test_the_old_name_of_the_ensemble_size_still_works():
+    X, y = ordinal_problem(60, 3)
+    hidden = hide(y, 20)
+    old = TORCV(**QUICK, committee=1)
+    with pytest.warns(FutureWarning, match=r"Pass ensemble_size=1\.") as caught:
+        old.fit(X, hidden)
+    assert [warning.filename for warning in caught] == [__file__]  # the caller's line
+    assert len(old.estimators_) == 1
+    new = TORCV(**QUICK, ensemble_size=1).fit(X, hidden)
+    np.testing.assert_array_equal(old.predict_proba(X), new.predict_proba(X))
+    with pytest.raises(ValueError, match="'committee' parameter"):
+        TORCV(committee=0).fit(X, hidden)
+
+
+def test_a_search_that_version_0_2_has_saved_still_predicts():
+    X, y = ordinal_problem(60, 3)
+    model = TORCV(**QUICK).fit(X, hide(y, 20))
+    state = dict(model.compact().__getstate__())
+    added = ("ensemble_size",)
+    old = TORCV.__new__(TORCV)
+    old.__setstate__({k: v for k, v in state.items() if k not in added} | {"committee": 5})
+    assert old.get_params()["ensemble_size"] == 5
+    np.testing.assert_array_equal(old.predict_proba(X), model.predict_proba(X))
+    assert clone(old).fit(X, hide(y, 20)).get_params() == old.get_params()
 
 
 def test_supervised_only_and_no_unlabelled_rows():
@@ -202,17 +229,17 @@ def test_views_are_chosen_by_cross_validation():
     noise = np.random.default_rng(0).standard_normal((150, 30))
     both, hidden = np.hstack([noise, X]), hide(y, 45)
     views = {"noise": slice(0, 30), "signal": np.arange(30, both.shape[1])}
-    model = TORCV(**QUICK, views=views, committee=1).fit(both, hidden)
+    model = TORCV(**QUICK, views=views, ensemble_size=1).fit(both, hidden)
     assert model.views_ == ["signal"]
     assert set(model.cv_results_["view"]) == {"noise", "signal"}
-    alone = TORCV(**QUICK, committee=1).fit(X, hidden)
+    alone = TORCV(**QUICK, ensemble_size=1).fit(X, hidden)
     np.testing.assert_array_equal(model.transduction_, alone.transduction_)
     np.testing.assert_array_equal(model.predict(both), alone.predict(X))
     np.testing.assert_array_equal(model.seen(both), both[:, 30:])
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
-def test_a_committee_of_several_views_predicts(make):
+def test_an_ensemble_of_several_views_predicts(make):
     X, y = ordinal_problem(120, 3)
     X = make(X)
     views = {"first": [0], "all": np.ones(X.shape[1], dtype=bool)}

@@ -1,4 +1,4 @@
-"""Candidates: the ways to rate the rows that a search tries."""
+"""Candidates: the models that a search tries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -19,7 +19,19 @@ Views = dict[str | None, NDArray[np.int64] | None]
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to rate the rows."""
+    """A model to try: supervised, or transductive.
+
+    Attributes
+    ----------
+    C, kernel, loss
+        Parameters of the supervised model.
+    transductive : bool
+        Whether it learns from unlabelled rows.
+    class_ratio, swaps, C2_max
+        Parameters of a transductive one.
+    view : str or None
+        The view that it sees.
+    """
 
     C: float
     kernel: Any
@@ -32,12 +44,12 @@ class Candidate:
 
     @property
     def params(self) -> dict[str, Any]:
-        """Parameters of the estimator that this is."""
+        """Parameters of the estimator."""
         shared = {"C": self.C, "kernel": self.kernel, "loss": self.loss}
         if not self.transductive:
             return shared
-        ways = {"class_ratio": self.class_ratio, "swaps": self.swaps, "C2_max": self.C2_max}
-        return {**shared, **ways}
+        own = {"class_ratio": self.class_ratio, "swaps": self.swaps, "C2_max": self.C2_max}
+        return {**shared, **own}
 
     @property
     def setting(self) -> "Candidate":
@@ -46,7 +58,7 @@ class Candidate:
 
     @property
     def kind(self) -> Kind:
-        """What candidates that differ only in C and in how they transduce have in common."""
+        """Loss, kernel and view: the same for candidates that differ in C and in transduction."""
         return id(self.loss), id(self.kernel), self.view
 
     def recipe(self, base: Recipe, n_classes: int) -> Recipe:
@@ -81,7 +93,10 @@ def read_views(views: Mapping[str, Any] | None, n_features: int, kernels: list[A
     if not isinstance(views, Mapping) or len(views) == 0:
         raise ValueError(f"views={views!r} must be a mapping from names to columns, not empty")
     if "precomputed" in kernels:
-        raise ValueError("views are columns of X, and kernel='precomputed' has none: leave one out")
+        raise ValueError(
+            'views cannot be combined with kernel="precomputed": X then holds kernel values. Pass '
+            "one of the two."
+        )
     columns: Views = {}
     for name, given in views.items():
         try:
