@@ -1,12 +1,17 @@
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from problems import hide, ordinal_problem
 from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tordinal import REDSVM, TOR, TORCV
+from tordinal.calibration import agree_with
 from tordinal.search.ensemble import mean_probabilities
 
 QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
@@ -282,3 +287,114 @@ def test_the_error_that_counts_is_chosen_by():
     assert (absolute <= zero_one + 1e-12).all()
     usual = TORCV(**QUICK, transduce=False).fit(X, hidden)
     np.testing.assert_array_equal(usual.cv_results_["mean_test_score"], both)
+
+
+def islands(n=240):
+    """Rows whose rank no line and no smooth curve finds, but a tree does; and noise."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 12, n)
+    y = np.array([0, 2, 1, 0, 2, 0, 1, 2, 1, 0, 1, 2])[code]
+    return np.column_stack([code, rng.normal(size=(n, 2))]).astype(float), y
+
+
+FOREST = RandomForestClassifier(50, random_state=0)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_an_expert_that_is_better_earns_its_place(make):
+    X, y = islands()
+    hidden = hide(y, 100)
+    given = {"C": [0.1, 1.0], "kernel": "linear", "cv": 3}
+    experts = [("forest", FOREST, [0]), ("constant", DummyClassifier(strategy="prior"))]
+    alone = TORCV(**given).fit(make(X), hidden)
+    model = TORCV(**given, experts=experts).fit(make(X), hidden)
+    assert model.best_params_ == {"expert": "forest"}
+    assert isinstance(model.best_estimator_, RandomForestClassifier)
+    assert model.best_estimator_.n_features_in_ == 1  # its own columns
+    assert not any(isinstance(m, DummyClassifier) for m in model.estimators_)
+    rest = hidden < 0
+    error, before = (np.abs(m.transduction_ - y)[rest].mean() for m in (model, alone))
+    assert error < 0.1 < before
+    assert model.cv_errors_["this model"][1] < alone.cv_errors_["this model"][1]
+    names = [params.get("expert") for params in model.cv_results_["params"]]
+    assert names[-2:] == ["forest", "constant"]
+    assert model.cv_results_["rank_test_score"][-2] == 1
+    p = model.predict_proba(make(X))
+    np.testing.assert_array_equal(model.predict(make(X)), p.argmax(axis=1))
+    np.testing.assert_array_equal(model.transduction_[rest], p.argmax(axis=1)[rest])
+    for same in (
+        pickle.loads(pickle.dumps(model)),
+        model.compact(),
+        clone(model).fit(make(X), hidden),
+    ):
+        np.testing.assert_array_equal(same.predict_proba(make(X)), p)
+    assert clone(model).get_params()["experts"][0][0] == "forest"
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", None])
+def test_an_expert_alone_answers_with_its_own_class(scoring):
+    X, y = islands()
+    model = TORCV(
+        C=[1.0], kernel="linear", cv=3, ensemble_size=1, scoring=scoring, experts=[FOREST]
+    ).fit(X, hide(y, 100))
+    assert model.best_params_ == {"expert": "randomforestclassifier"}
+    assert len(model.estimators_) == 1
+    p = model.best_estimator_.predict_proba(X)
+    answer = p.argmax(axis=1) if scoring else (p.cumsum(axis=1) < 0.5).sum(axis=1)
+    assert np.mean(model.predict(X) == answer) > 0.98  # but for ties
+
+
+def test_an_expert_that_is_no_better_changes_nothing():
+    X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 40)
+    experts = [("constant", DummyClassifier(strategy="prior"))]
+    alone = TORCV(**QUICK).fit(X, hidden)
+    model = TORCV(**QUICK, experts=experts).fit(X, hidden)
+    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
+    assert model.cv_errors_ == alone.cv_errors_
+    assert "constant" in [params.get("expert") for params in model.cv_results_["params"]]
+
+
+def test_a_transductive_expert_sees_all_rows():
+    X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 30)
+    noise = np.random.default_rng(0).normal(size=(90, 1))
+    model = TORCV(
+        C=[1.0], kernel="linear", cv=3, transduce=False, ensemble_size=1,
+        views={"noise": [3]}, experts=[("tor", TOR(), [0, 1, 2])],
+    ).fit(np.hstack([X, noise]), hidden)  # fmt: skip
+    assert model.best_params_ == {"expert": "tor"}
+    np.testing.assert_array_equal(
+        model.best_estimator_.transduction_, TOR().fit(X, hidden).transduction_
+    )
+    X_new = np.hstack([X, noise])
+    assert model.compact().predict(X_new).tolist() == model.predict(X_new).tolist()
+
+
+def test_experts_and_a_gram_matrix_exclude_each_other():
+    X, y = ordinal_problem(60, 3)
+    with pytest.raises(ValueError, match="experts cannot be combined"):
+        TORCV(kernel="precomputed", experts=[FOREST]).fit(X @ X.T, hide(y, 30))
+
+
+def test_an_expert_that_fails_in_the_last_fit_is_named():
+    class Moody(DummyClassifier):
+        def fit(self, X, y):
+            if len(y) == 100:
+                raise RuntimeError("too many rows")
+            return FOREST.fit(X, y)
+
+    X, y = islands()
+    with pytest.raises(ValueError, match=r"expert 'moody' failed .* too many rows"):
+        TORCV(C=[1.0], kernel="linear", cv=3, experts=[Moody()]).fit(X, hide(y, 100))
+
+
+def test_members_keep_no_rows_to_calibrate_with():
+    X, y = ordinal_problem(90, 3)
+    model = TORCV(**QUICK).fit(X, hide(y, 30))
+    assert all(member._calibrator._rows is None for member in model.estimators_)
+    # A member's probabilities are calibrated by the search.
+    member, calibration = model.best_estimator_, model._calibrations[0]
+    distances = member.predict_projection(X)[:, None] - member.thresholds_
+    expected = agree_with(calibration.probabilities(distances), member.predict(X))
+    np.testing.assert_array_equal(member.predict_proba(X), expected)

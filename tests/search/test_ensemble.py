@@ -15,6 +15,7 @@ from tordinal.search.ensemble import (
     mean_probabilities,
     member_weights,
 )
+from tordinal.search.experts import Expert
 from tordinal.search.race import race
 from tordinal.search.scoring import COSTS
 from tordinal.search.supervised import cross_validate
@@ -121,3 +122,42 @@ def test_a_near_tie_goes_to_the_smaller_C_unless_asked_for_several():
     comparison = Comparison(data, [best, simple])
     assert comparison.best([best, simple], 1) == [simple]
     assert comparison.best([best, simple], 2)[0] is best
+
+
+def test_an_expert_joins_where_the_ensemble_gains_more_than_a_standard_error():
+    X, y = ordinal_problem(60, 3)
+    data = search_data(X, hide(y, 30), cv=3)
+    usual = predicting(data, np.arange(8), 1.0)
+    within_error = np.array([2, 3, 4, 5, 6, 7, 20])  # one error less, of three that differ
+    for wrong, joins in ((np.arange(2), True), (within_error, False), (np.arange(12), False)):
+        expert = predicting(data, wrong, 1.0)
+        expert.candidate = Expert("mine", None)
+        trials = [usual, expert]
+        comparison = Comparison(data, trials)
+        assert (expert in comparison.ensemble(trials, 1)) == joins
+        assert comparison.ensemble([usual], 1) == {usual: 1.0}
+    assert comparison.ensemble([expert], 9) == {expert: 1.0}  # there is no other
+
+
+def test_whether_an_expert_joins_for_a_fold_does_not_depend_on_its_rows():
+    X, y = ordinal_problem(60, 3)
+    data = search_data(X, hide(y, 30), cv=3)
+    usual = predicting(data, data.held_out(0), 1.0)
+    expert = predicting(data, data.held_out(1), 1.0)
+    expert.candidate = Expert("mine", None)
+    comparison = Comparison(data, [usual, expert])
+    assert comparison.ensemble([usual, expert], 1, excluding=1) == {expert: 1.0}
+    assert comparison.ensemble([usual, expert], 1, excluding=0) == {usual: 1.0}
+
+
+def test_an_expert_has_the_weight_of_a_whole_kind():
+    X, y = ordinal_problem(60, 3)
+    data = search_data(X, hide(y, 30), cv=3)
+    trials = [predicting(data, np.arange(6), 1.0), predicting(data, np.arange(2), 2.0)]
+    trials[1].candidate = Expert("mine", None)
+    for trial in trials:
+        for k in range(3):  # as sure as it is right
+            above = trial.labels[k][:, None] > np.arange(2)
+            trial.distances[k] = np.where(above, 3.0, -3.0)
+    weights = Comparison(data, trials).ensemble(trials, 9)
+    assert weights == pytest.approx({trials[1]: 2.5 / 3.5, trials[0]: 1 / 3.5})

@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tordinal._sklearn import StrOptions, fit_context
 from tordinal.estimators._base import (
@@ -14,8 +13,7 @@ from tordinal.estimators._base import (
     ThresholdClassifier,
     keep_parameters,
 )
-
-Array = NDArray[np.float64]
+from tordinal.fitting import Model
 
 
 class TOR(ThresholdClassifier):
@@ -146,6 +144,7 @@ class TOR(ThresholdClassifier):
     ):
         keep_parameters(self, locals())
 
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "TOR":
         """Fit the model to labelled and unlabelled rows.
 
@@ -164,13 +163,11 @@ class TOR(ThresholdClassifier):
         self : TOR
             The fitted model.
         """
-        self._learn(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Array:
-        """Fit, and tell the distances of the training rows to the thresholds."""
-        result = self._fit(X, y, sample_weight).transduction
-        self.transduction_ = self.classes_[result.labels.y]
-        self.initial_labels_ = self.classes_[result.labels.initial]
-        return result.fit.h[:, None] - result.fit.thresholds
+    def _fit(self, *args: Any, **options: Any) -> Model:
+        model = super()._fit(*args, **options)
+        self.transduction_ = self.classes_[model.transduction.labels.y]
+        self.initial_labels_ = self.classes_[model.transduction.labels.initial]
+        return model

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal._sklearn import Interval, StrOptions, fit_context
-from tordinal.calibration import agree_with, fit_calibration, sharpen
+from tordinal.calibration import Calibration, agree_with, fit_calibration, sharpen
 from tordinal.class_ratios import check_class_ratio
 from tordinal.distances import Matrix
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier, keep_parameters
@@ -21,13 +21,22 @@ from tordinal.estimators.tor import TOR
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 from tordinal.model_selection import take
-from tordinal.progress import Progress
+from tordinal.progress import Listener, Progress
 from tordinal.reduction import Ranks
 from tordinal.search.candidates import Candidate, is_ratio, options, read_views
 from tordinal.search.config import SearchConfig
 from tordinal.search.data import SearchData
 from tordinal.search.ensemble import Comparison, decide, mean_probabilities
 from tordinal.search.estimate import estimate_errors
+from tordinal.search.experts import (
+    Expert,
+    cross_validate_experts,
+    expert_distances,
+    expert_ranks,
+    fit_expert,
+    read_experts,
+    see,
+)
 from tordinal.search.race import race
 from tordinal.search.scoring import Scoring
 from tordinal.search.supervised import best_settings, cross_validate
@@ -39,7 +48,7 @@ Array = NDArray[np.float64]
 FINE = 100  # parts into which the fit of a member is divided for progress
 
 
-def _part_of(progress: Progress, done: int, total: int) -> Callable[[str, int, int], None]:
+def _part_of(progress: Progress, done: int, total: int) -> Listener:
     """Progress of one member as a part of that of all."""
 
     def tell(_: str, part: int, of: int) -> None:
@@ -76,6 +85,13 @@ class TORCV(KernelClassifier):
         Views of the rows to choose from: for each name the columns of X that it sees, as anything
         that picks columns (indices, a mask, a slice). Members of the ensemble may see different
         ones. None: all columns. `tordinal.text.TextViews` makes some of texts.
+    experts : list of estimators or of tuples, default=None
+        Classifiers with `fit` and `predict_proba` that compete with the other candidates: (name,
+        estimator), (name, estimator, columns) or (name, estimator, columns, transductive).
+        `columns` are the columns of X that the expert sees, as in `views`, or a function of X.
+        Experts are fitted to labelled rows, to ranks 0 .. K - 1; `transductive` ones, and those
+        with an attribute ``_transductive``, to all rows, -1 marking the unlabelled ones. An expert
+        that fails in a fold drops out, with a warning.
     transduce : bool, default=True
         Whether transductive candidates are tried. False restricts the search to supervised models.
     scoring : str, callable or None, default=None
@@ -123,15 +139,15 @@ class TORCV(KernelClassifier):
     transduction_ : ndarray of shape (n_samples,)
         The label of every training row: given, or what the ensemble decides.
     best_params_ : dict
-        Parameters of the best candidate.
-    best_estimator_ : REDSVM or TOR
-        The best candidate, fitted on all rows.
+        Parameters of the best candidate; ``{"expert": name}`` if it is an expert.
+    best_estimator_ : REDSVM, TOR or expert
+        The best candidate, fitted to all rows.
     best_score_ : float
         Its cross-validated score.
-    estimators_ : list of REDSVM and TOR
+    estimators_ : list of REDSVM, TOR and experts
         The ensemble, members of the largest weight first.
     views_ : list of str or None
-        The view that each of them sees.
+        The view that each of them sees; None for an expert.
     cv_results_ : dict of arrays
         One entry per candidate: ``params``, ``transductive``, ``mean_test_score``,
         ``std_test_score``, ``rank_test_score``, ``split<k>_test_score`` and ``dropped``.
@@ -173,6 +189,7 @@ class TORCV(KernelClassifier):
             tuple,
         ],
         "views": "no_validation",
+        "experts": "no_validation",
         "transduce": ["boolean"],
         "scoring": [str, callable, None],
         "cv": [Interval(Integral, 2, None, closed="left")],
@@ -189,6 +206,7 @@ class TORCV(KernelClassifier):
     swaps: Any
     C2_max: Any
     views: Any
+    experts: Any
     transduce: bool
     ensemble_size: int
     committee: int | str
@@ -208,6 +226,7 @@ class TORCV(KernelClassifier):
         swaps: Any = ("single", "optimal"),
         C2_max: Any = None,
         views: Any = None,
+        experts: Any = None,
         transduce: bool = True,
         scoring: Any = None,
         cv: int = 5,
@@ -233,6 +252,7 @@ class TORCV(KernelClassifier):
         """Restore a pickled or saved search, of version 0.2 too."""
         if "ensemble_size" not in state:
             state = {**state, "ensemble_size": state["committee"], "committee": "deprecated"}
+            state |= {"experts": None, "_is_expert": [False] * len(state.get("estimators_", []))}
         super().__setstate__(state)
 
     @fit_context(prefer_skip_nested_validation=True)
@@ -253,7 +273,8 @@ class TORCV(KernelClassifier):
         """
         rows = self._read(X, y, None)
         config = self._config()
-        with Progress(self, n_levels=3) as progress:
+        experts = self._experts()
+        with Progress(self, n_levels=3 + bool(experts)) as progress:
             data = SearchData.of(config, rows)
             trials = cross_validate(data, config.supervised_candidates(), progress)
             progress.problem("supervised candidates")
@@ -263,6 +284,9 @@ class TORCV(KernelClassifier):
                 )
                 trials += race(data, trials, candidates, progress)
             progress.problem("transductive candidates")
+            if experts:
+                trials += cross_validate_experts(data, experts, progress)
+                progress.problem("experts")
             comparison = Comparison(data, trials)
             weights = comparison.ensemble(trials, config.ensemble_size)
             if not weights:
@@ -321,6 +345,15 @@ class TORCV(KernelClassifier):
             TOR(**candidate.params)._validate_params()
         return config
 
+    def _experts(self) -> list[Expert]:
+        experts = read_experts(self.experts, self.n_features_in_)
+        if experts and "precomputed" in options(self.kernel):
+            raise ValueError(
+                'experts cannot be combined with kernel="precomputed": X then holds kernel values. '
+                "Pass one of the two."
+            )
+        return experts
+
     def _ensemble_size(self) -> int:
         if self.committee == "deprecated":
             return self.ensemble_size
@@ -348,27 +381,38 @@ class TORCV(KernelClassifier):
         self._weights = np.array(list(weights.values()))
         self._decides_by = data.config.scoring.decides_by
         calibrations = {t.candidate: fit_calibration(*data.for_calibration(t)) for t in weights}
-        members: dict[Candidate, Any] = {}
-        distances: dict[Candidate, Array] = {}
-        order = sorted(calibrations, key=lambda c: (c.transductive, str(c.kernel)))
+        members: dict[Any, Any] = {}
+        distances: dict[Any, Array] = {}
+        order = sorted(calibrations, key=lambda c: (c.transductive, str(c.params.get("kernel"))))
         for done, candidate in enumerate(order):
             progress.part("ensemble", FINE * done, FINE * len(order))
             listen = _part_of(progress, done, len(order))
-            members[candidate], distances[candidate] = self._fit_member(data, candidate, listen)
+            members[candidate], distances[candidate] = (
+                self._expert(data, candidate)
+                if isinstance(candidate, Expert)
+                else self._member(data, candidate, calibrations[candidate], listen)
+            )
         progress.part("ensemble", FINE * len(order), FINE * len(order))
         self.estimators_ = [members[candidate] for candidate in calibrations]
         self.best_estimator_ = self.estimators_[0]
         self.views_ = [candidate.view for candidate in calibrations]
-        self._columns = [data.config.views[view] for view in self.views_]
+        self._is_expert = [isinstance(candidate, Expert) for candidate in calibrations]
+        self._columns = [
+            c.columns if isinstance(c, Expert) else data.config.views[c.view] for c in calibrations
+        ]
         self._calibrations = list(calibrations.values())
-        self.n_iter_ = sum(model.n_iter_ for model in self.estimators_)
+        self.n_iter_ = sum(
+            model.n_iter_
+            for model, expert in zip(self.estimators_, self._is_expert, strict=True)
+            if not expert
+        )
         ranks, _ = self._answer([distances[candidate] for candidate in calibrations])
-        if len(self.estimators_) == 1 and isinstance(self.best_estimator_, TOR):
+        if self._is_expert == [False] and isinstance(self.best_estimator_, TOR):
             ranks[data.fitted] = self.best_estimator_.transduction_
         self.transduction_ = self.classes_[np.where(data.rows.unlabeled, ranks, data.rows.rank)]
 
-    def _fit_member(
-        self, data: SearchData, candidate: Candidate, listen: Callable[[str, int, int], None]
+    def _member(
+        self, data: SearchData, candidate: Candidate, calibration: Calibration, listen: Listener
     ) -> tuple[REDSVM | TOR, Array]:
         """A member, and the distances of all rows to its thresholds."""
         # The kernel has the parameters of the search, whatever rows a member is fitted to.
@@ -382,12 +426,23 @@ class TORCV(KernelClassifier):
         rows = data.fitted if candidate.transductive else data.labeled
         X, rank = data.view(candidate), data.rows.rank
         part = take(X, rows, rows, pairwise=candidate.kernel == "precomputed")
-        if isinstance(model, TOR) and len(rows) == len(rank):
-            distances = model._learn(part, rank)
-        else:
-            h = self._project_member(model.fit(part, rank[rows]), X)
-            distances = h[:, None] - model.thresholds_
+        distances = model._fit_member(part, rank[rows], calibration)
+        if not (candidate.transductive and len(rows) == len(rank)):
+            distances = self._project_member(model, X)[:, None] - model.thresholds_
         return model.set_params(callback=None), distances
+
+    def _expert(self, data: SearchData, expert: Expert) -> tuple[Any, Array]:
+        """A fitted expert, and the distances of all rows."""
+        rows = data.fitted if expert.transductive else data.labeled
+        X = data.rows.X
+        try:
+            model = fit_expert(expert, X[rows], data.rows.rank[rows])
+            return model, expert_distances(model, expert.see(X), data.rows.n_classes)
+        except Exception as error:
+            raise ValueError(
+                f"the expert {expert.name!r} failed when it was fitted to all its rows: {error}. "
+                "Correct it, or remove it from experts."
+            ) from error
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
         """Predict the label of each row: what the ensemble decides.
@@ -447,8 +502,8 @@ class TORCV(KernelClassifier):
         slim = copy.copy(self)
         slim.callback = None
         slim.estimators_ = [
-            member.compact(calibration)  # of the search: there is no need for another one
-            for member, calibration in zip(slim.estimators_, self._calibrations, strict=True)
+            member if expert else member.compact()
+            for member, expert in zip(slim.estimators_, self._is_expert, strict=True)
         ]
         slim.best_estimator_ = slim.estimators_[0]
         for name in ("cv_predictions_", "transduction_", "_evidence"):
@@ -471,21 +526,25 @@ class TORCV(KernelClassifier):
             The rows in its view.
         """
         check_is_fitted(self)
-        rows, columns = self._read_rows(X, reset=False), self._columns[member]
-        return rows if columns is None else rows[:, columns]
+        return see(self._read_rows(X, reset=False), self._columns[member])
 
     def _distances(self, X: ArrayLike) -> list[Array]:
         """Distances of rows to the thresholds of each member of the ensemble."""
         check_is_fitted(self)
         rows = self._read_rows(X, reset=False)
-        seen = {
-            view: rows if columns is None else rows[:, columns]
-            for view, columns in zip(self.views_, self._columns, strict=True)
-        }
-        return [
-            self._project_member(model, seen[view])[:, None] - model.thresholds_
-            for model, view in zip(self.estimators_, self.views_, strict=True)
-        ]
+        views: dict[str | None, Matrix] = {}
+        distances = []
+        for model, expert, view, columns in zip(
+            self.estimators_, self._is_expert, self.views_, self._columns, strict=True
+        ):
+            if expert:
+                d = expert_distances(model, see(rows, columns), len(self.classes_))
+            else:
+                if view not in views:
+                    views[view] = see(rows, columns)
+                d = self._project_member(model, views[view])[:, None] - model.thresholds_
+            distances.append(d)
+        return distances
 
     def _answer(self, distances: list[Array]) -> tuple[Ranks, Array]:
         """What the ensemble decides, and its probabilities; a single model uses its thresholds."""
@@ -496,6 +555,8 @@ class TORCV(KernelClassifier):
             ],
             self._weights,
         )
+        if self._is_expert == [True]:
+            return expert_ranks(distances[0], self._decides_by), p
         if len(distances) == 1:
             return (distances[0] > 0).sum(axis=1), p
         return decide(p, self._decides_by), p

@@ -11,7 +11,7 @@ from tordinal.class_ratios import check_class_ratio
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 
-__all__ = ["Candidate", "Kind", "Views", "is_ratio", "options", "read_views"]
+__all__ = ["Candidate", "Kind", "Views", "is_ratio", "options", "pick_columns", "read_views"]
 
 Kind = tuple[int, int, str | None]
 Views = dict[str | None, NDArray[np.int64] | None]
@@ -97,15 +97,25 @@ def read_views(views: Mapping[str, Any] | None, n_features: int, kernels: list[A
             'views cannot be combined with kernel="precomputed": X then holds kernel values. Pass '
             "one of the two."
         )
-    columns: Views = {}
-    for name, given in views.items():
-        try:
-            chosen = np.arange(n_features)[given]
-        except (IndexError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"views[{name!r}] must pick some of the {n_features} columns of X: {error}"
-            ) from None
-        if chosen.ndim != 1 or len(chosen) == 0:
-            raise ValueError(f"views[{name!r}] must pick at least one column of X")
-        columns[name] = chosen
-    return columns
+    return {
+        name: pick_columns(given, n_features, f"views[{name!r}]") for name, given in views.items()
+    }
+
+
+def pick_columns(given: Any, n_features: int, name: str) -> NDArray[np.int64]:
+    """Columns of X as indices, from anything that picks some.
+
+    Examples
+    --------
+    >>> pick_columns(slice(1, None), 3, "columns")
+    array([1, 2])
+    """
+    try:
+        chosen = np.arange(n_features)[given]
+    except (IndexError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must pick some of the {n_features} columns of X: {error}"
+        ) from None
+    if chosen.ndim != 1 or len(chosen) == 0:
+        raise ValueError(f"{name} must pick at least one column of X")
+    return chosen

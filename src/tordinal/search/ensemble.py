@@ -3,13 +3,15 @@
 from collections import Counter
 from dataclasses import dataclass
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tordinal.calibration import fit_calibration
 from tordinal.reduction import Ranks
-from tordinal.search.candidates import Candidate, Kind
+from tordinal.search.candidates import Candidate
 from tordinal.search.data import REPEATS, SearchData
 from tordinal.search.scoring import COSTS
 from tordinal.search.trials import Trial
@@ -41,7 +43,7 @@ class Comparison:
     trials: list[Trial]
 
     @cached_property
-    def _by_candidate(self) -> dict[Candidate, Trial]:
+    def _by_candidate(self) -> dict[Any, Trial]:
         return {trial.candidate: trial for trial in self.trials}
 
     def estimate(self, trial: Trial, excluding: int | None = None) -> float:
@@ -94,20 +96,62 @@ class Comparison:
     def ensemble(
         self, trials: list[Trial], n: int, excluding: int | None = None
     ) -> dict[Trial, float]:
-        """The members, with their weights, the largest first: the n best candidates.
+        """The members, with their weights, the largest first.
+
+        An expert, the best one first, joins where the ensemble with it makes smaller errors on
+        held-out rows, by more than one standard error: else the simpler ensemble is preferred.
+        """
+        accepted = [t for t in trials if isinstance(t.candidate, Candidate)]
+        experts = [t for t in trials if not isinstance(t.candidate, Candidate)]
+        members = self._of_candidates(accepted, n, excluding)
+        for expert in sorted(experts, key=lambda t: -self.estimate(t, excluding)):
+            joined = self._of_candidates([*accepted, expert], n, excluding)
+            if expert in joined and (not members or self._better(joined, members, excluding)):
+                accepted, members = [*accepted, expert], joined
+        return members
+
+    def _better(
+        self, members: dict[Trial, float], others: dict[Trial, float], excluding: int | None
+    ) -> bool:
+        """Whether an ensemble beats another by more than one standard error of the difference."""
+        gain = self._errors(others, excluding) - self._errors(members, excluding)
+        return float(gain.mean()) > float(gain.std()) / np.sqrt(len(gain))
+
+    def _errors(self, members: dict[Trial, float], excluding: int | None) -> Array:
+        """The error of an ensemble in each row that the first repeat holds out."""
+        data, scoring = self.data, self.data.config.scoring
+        splits = [k for k in range(data.n_splits) if k != excluding]
+        if len(members) == 1:
+            (single,) = members
+            ranks = np.concatenate([single.labels[k] for k in splits])
+        else:
+            p = [
+                fit_calibration(*data.for_calibration(t, excluding)).probabilities(
+                    np.concatenate([t.distances[k] for k in splits])
+                )
+                for t in members
+            ]
+            ranks = decide(mean_probabilities(p, list(members.values())), scoring.decides_by)
+        truth = data.truth[np.concatenate([data.held_out(k) for k in splits])]
+        return COSTS[scoring.decides_by](ranks - truth)
+
+    def _of_candidates(
+        self, trials: list[Trial], n: int, excluding: int | None
+    ) -> dict[Trial, float]:
+        """The n best candidates with their weights, the largest first.
 
         With few labels a transductive candidate is among the best by chance as often as not, so
         those that would be chosen without unlabelled rows keep a part of the weight. Of sparse
         rows, which are mostly texts, unlabelled ones help so often that fewer labels convince.
         """
         chosen = self.best(trials, n, excluding)
-        weights = _shares(chosen)
+        weights = _shares(chosen, n)
         convincing = CONVINCING["sparse" if sp.issparse(self.data.rows.X) else "dense"]
         believed = min(1.0, len(self.data.labeled) / convincing) ** 2
         if n > 1 and believed < 1.0 and any(t.candidate.transductive for t in chosen):
             plain = self.best([t for t in trials if not t.candidate.transductive], n, excluding)
             weights = {trial: believed * share for trial, share in weights.items()}
-            for trial, share in _shares(plain).items():
+            for trial, share in _shares(plain, n).items():
                 weights[trial] = weights.get(trial, 0.0) + (1.0 - believed) * share
         return dict(sorted(weights.items(), key=lambda item: -item[1]))
 
@@ -133,15 +177,19 @@ class Comparison:
             )
         return float(lost.mean()) > CLEARLY * float(lost.std()) / np.sqrt(len(lost))
 
-    def _complexity(self, c: Candidate) -> tuple[bool, int, int, float]:
+    def _complexity(self, c: Any) -> tuple[bool, int, int, float]:
+        """What near-ties are decided by; experts are less simple than other models."""
         config = self.data.config
+        if not isinstance(c, Candidate):
+            return c.transductive, len(config.views), 0, 0.0
         kernels = [id(k) for k in config.kernel]
         return c.transductive, list(config.views).index(c.view), kernels.index(id(c.kernel)), c.C
 
 
-def _shares(members: list[Trial]) -> dict[Trial, float]:
-    """The share of each member in the decision."""
+def _shares(members: list[Trial], n: int) -> dict[Trial, float]:
+    """The share of each member in the decision; an expert has that of its whole kind, a quarter."""
     weights = member_weights(len(members))
+    weights += [0 if isinstance(t.candidate, Candidate) else max(1, n // 4) - 1 for t in members]
     return dict(zip(members, (weights / weights.sum()).tolist(), strict=True))
 
 
@@ -164,7 +212,7 @@ def diverse(order: list[Trial], n: int) -> list[Trial]:
     Candidates that differ only in C agree too much to correct each other.
     """
     chosen: list[Trial] = []
-    n_of_kind = Counter[tuple[Kind, bool]]()
+    n_of_kind = Counter[tuple[Any, bool]]()
     for trial in order:
         kind = (trial.candidate.kind, trial.candidate.transductive)
         if n_of_kind[kind] < max(1, n // 4) and len(chosen) < n:

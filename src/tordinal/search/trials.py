@@ -2,12 +2,12 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.reduction import Ranks
-from tordinal.search.candidates import Candidate
 
 __all__ = ["Trial"]
 
@@ -20,7 +20,7 @@ class Trial:
 
     Attributes
     ----------
-    candidate : Candidate
+    candidate : Candidate or Expert
         The candidate.
     scores : dict of int to float
         Score of each fold that was tried, the higher the better.
@@ -34,7 +34,7 @@ class Trial:
         Whether that is because it took many times the work of others.
     """
 
-    candidate: Candidate
+    candidate: Any
     scores: dict[int, float] = field(default_factory=dict)
     distances: dict[int, Array] = field(default_factory=dict)
     labels: dict[int, Ranks] = field(default_factory=dict)

@@ -23,7 +23,9 @@ def results(data: SearchData, trials: list[Trial]) -> dict[str, Any]:
         "transductive": np.array([t.candidate.transductive for t in trials]),
         "view": np.array([t.candidate.view for t in trials], dtype=object),
         "mean_test_score": np.where(np.isfinite(estimates), estimates, np.nan),
-        "std_test_score": np.array([np.std(list(t.scores.values())) for t in trials]),
+        "std_test_score": np.array(
+            [np.std(list(t.scores.values())) if t.scores else np.nan for t in trials]
+        ),
         "rank_test_score": 1 + np.searchsorted(np.sort(order), order),
         "dropped": dropped,
     }
