@@ -167,18 +167,31 @@ def test_words_sparse_rows_and_a_gram_matrix():
     hidden = hide(y, 30)
     words = np.array(["poor", "fair", "good"])
     target = [words[k] if k >= 0 else None for k in hidden]
-    model = TORCV(C=[1.0], kernel="linear", cv=3, classes=words.tolist()).fit(
-        sp.csr_array(X), target
+    given = {"C": [1.0], "kernel": "linear", "cv": 3}
+    numbers = TORCV(**given).fit(X, hidden)
+    spelled = TORCV(**given, classes=words.tolist()).fit(sp.csr_array(X), target)
+    assert np.mean(spelled.predict(sp.csr_array(X)) == words[numbers.predict(X)]) > 0.95
+    gram = TORCV(**{**given, "kernel": "precomputed"}).fit(X @ X.T, hidden)
+    assert np.mean(gram.transduction_ == numbers.transduction_) > 0.95
+    np.testing.assert_allclose(
+        gram.cv_results_["mean_test_score"], numbers.cv_results_["mean_test_score"], atol=0.05
     )
-    assert set(model.predict(sp.csr_array(X))) <= set(words)
-    gram = TORCV(C=[1.0], kernel="precomputed", cv=3).fit(X @ X.T, hidden)
-    assert gram.transduction_.shape == (90,)
 
 
 def test_fewer_unlabelled_rows_in_the_folds():
     X, y = ordinal_problem(200, 3)
-    model = TORCV(**QUICK, cv_unlabeled=20, C2_max=["balanced", None]).fit(X, hide(y, 40))
-    assert len(model.transduction_) == 200
+    given = {**QUICK, "C2_max": ["balanced", None]}
+    few = TORCV(**given, cv_unlabeled=20).fit(X, hide(y, 40)).cv_results_
+    many = TORCV(**given).fit(X, hide(y, 40)).cv_results_
+    supervised = ~many["transductive"]
+    np.testing.assert_array_equal(
+        few["split0_test_score"][supervised], many["split0_test_score"][supervised]
+    )
+    assert (few["split0_test_score"][~supervised] != many["split0_test_score"][~supervised]).any()
+    ends = {(p["C"], p["C2_max"]) for p in few["params"] if "C2_max" in p}
+    assert {end for C, end in ends} - {None} <= {0.25 * 0.1, 0.25 * 1.0}  # 40 of 160
+    assert all(end in (None, 0.25 * C) for C, end in ends)
+    assert len({end for _, end in ends}) >= 2
 
 
 def test_progress_and_verdict_are_printed(capsys):
@@ -199,10 +212,18 @@ def test_a_gram_matrix_serves_new_rows_too():
 
 def test_class_ratios_as_numbers_and_repeated_options():
     X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 30)
     model = TORCV(
-        C=[1.0, 1.0], kernel="linear", cv=3, class_ratio=[0.3, 0.3, 0.4], swaps=("single", "single")
-    )
-    assert model.fit(X, hide(y, 30)).transduction_.shape == (90,)
+        C=[1.0, 1.0], kernel="linear", cv=3, class_ratio=[0.2, 0.3, 0.5], swaps=("single", "single")
+    ).fit(X, hidden)
+    params = [tuple(sorted(p.items(), key=str)) for p in model.cv_results_["params"]]
+    assert len(set(params)) == len(params) == 3  # two losses, and one way to transduce
+    (variant,) = (p for p in model.cv_results_["params"] if "class_ratio" in p)
+    assert variant["class_ratio"] == (0.2, 0.3, 0.5)
+    members = [m for m in model.estimators_ if isinstance(m, TOR)]
+    assert members
+    for member in members:  # 60 unlabelled rows, shared out by the ratio
+        assert np.bincount(member.transduction_[hidden == -1]).tolist() == [12, 18, 30]
 
 
 @pytest.mark.parametrize(

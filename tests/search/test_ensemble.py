@@ -82,13 +82,14 @@ def test_with_few_labels_the_supervised_choice_keeps_a_part_of_the_weight():
 
 
 def predicting(data, rows_wrong, C):
-    """A trial of a candidate that is one rank off for some rows."""
+    """A trial of a candidate that is one rank off for some rows, and equally sure of all."""
     trial = Trial(Candidate(C, "linear", "hinge"))
     for split in range(2 * data.n_splits):
         rows = data.held_out(split)
         off = np.where(np.isin(rows, rows_wrong), 1, 0)
         labels = np.where(data.truth[rows] > 0, data.truth[rows] - off, data.truth[rows] + off)
-        data.record(trial, split, np.zeros((len(rows), data.rows.n_classes - 1)), labels)
+        above = labels[:, None] > np.arange(data.rows.n_classes - 1)
+        data.record(trial, split, np.where(above, 1.0, -1.0), labels)
     return trial
 
 
@@ -155,9 +156,5 @@ def test_an_expert_has_the_weight_of_a_whole_kind():
     data = search_data(X, hide(y, 30), cv=3)
     trials = [predicting(data, np.arange(6), 1.0), predicting(data, np.arange(2), 2.0)]
     trials[1].candidate = Expert("mine", None)
-    for trial in trials:
-        for k in range(3):  # as sure as it is right
-            above = trial.labels[k][:, None] > np.arange(2)
-            trial.distances[k] = np.where(above, 3.0, -3.0)
     weights = Comparison(data, trials).ensemble(trials, 9)
     assert weights == pytest.approx({trials[1]: 2.5 / 3.5, trials[0]: 1 / 3.5})

@@ -22,6 +22,7 @@ Array = NDArray[np.float64]
 
 CLEARLY = 3.0  # standard errors of a difference from which a candidate is no member
 CONVINCING = {"dense": 60, "sparse": 20}  # labels from which a gain by unlabelled rows is believed
+EXPERT_GAIN = 2.0  # standard errors of its gain from which an expert joins: about 95 % confidence
 NEAR_TIE = 0.25  # standard errors within which the simpler model wins
 
 
@@ -98,8 +99,8 @@ class Comparison:
     ) -> dict[Trial, float]:
         """The members, with their weights, the largest first.
 
-        An expert, the best one first, joins where the ensemble with it makes smaller errors on
-        held-out rows, by more than one standard error: else the simpler ensemble is preferred.
+        An expert, the best one first, joins where the ensemble with it has better probabilities of
+        held-out rows, by more than two standard errors: else the simpler ensemble is preferred.
         """
         accepted = [t for t in trials if isinstance(t.candidate, Candidate)]
         experts = [t for t in trials if not isinstance(t.candidate, Candidate)]
@@ -113,27 +114,27 @@ class Comparison:
     def _better(
         self, members: dict[Trial, float], others: dict[Trial, float], excluding: int | None
     ) -> bool:
-        """Whether an ensemble beats another by more than one standard error of the difference."""
-        gain = self._errors(others, excluding) - self._errors(members, excluding)
-        return float(gain.mean()) > float(gain.std()) / np.sqrt(len(gain))
+        """Whether an ensemble beats another by more than chance does."""
+        gain = self._probability_scores(others, excluding)
+        gain -= self._probability_scores(members, excluding)
+        return float(gain.mean()) > EXPERT_GAIN * float(gain.std()) / np.sqrt(len(gain))
 
-    def _errors(self, members: dict[Trial, float], excluding: int | None) -> Array:
-        """The error of an ensemble in each row that the first repeat holds out."""
-        data, scoring = self.data, self.data.config.scoring
+    def _probability_scores(self, members: dict[Trial, float], excluding: int | None) -> Array:
+        """The ranked probability score of an ensemble in each row of the first repeat.
+
+        It tells ensembles apart with fewer rows than their wrong ranks do.
+        """
+        data = self.data
         splits = [k for k in range(data.n_splits) if k != excluding]
-        if len(members) == 1:
-            (single,) = members
-            ranks = np.concatenate([single.labels[k] for k in splits])
-        else:
-            p = [
-                fit_calibration(*data.for_calibration(t, excluding)).probabilities(
-                    np.concatenate([t.distances[k] for k in splits])
-                )
-                for t in members
-            ]
-            ranks = decide(mean_probabilities(p, list(members.values())), scoring.decides_by)
+        p = [
+            fit_calibration(*data.for_calibration(t, excluding)).probabilities(
+                np.concatenate([t.distances[k] for k in splits])
+            )
+            for t in members
+        ]
+        at_most = np.cumsum(mean_probabilities(p, list(members.values())), axis=1)
         truth = data.truth[np.concatenate([data.held_out(k) for k in splits])]
-        return COSTS[scoring.decides_by](ranks - truth)
+        return ((at_most - (truth[:, None] <= np.arange(at_most.shape[1]))) ** 2).sum(axis=1)
 
     def _of_candidates(
         self, trials: list[Trial], n: int, excluding: int | None
