@@ -49,7 +49,7 @@ class TOR(ThresholdClassifier):
         Where the rise ends, exactly. None: the paper's loop, which ends before `C`. A lower value
         suits data with far more unlabelled than labelled rows.
     swaps : {"single", "all", "optimal"} or int, default="single"
-        How labels are exchanged between two trainings. "single" is the paper: one pair per class
+        How labels are swapped between two trainings. "single" is the paper: one pair per class
         boundary, the one with the largest decrease. A number: so many pairs per boundary; "all":
         every pair there is. "optimal": the labels of least loss for the model at hand, which are a
         sort.
@@ -57,13 +57,13 @@ class TOR(ThresholdClassifier):
         Class proportions of the pseudo-labels: those of the labelled rows ("labeled", the paper),
         those that the supervised model predicts for the unlabelled rows ("predicted"), the mean of
         the two ("blended"), those most likely by its calibrated probabilities, drawn towards those
-        of the labelled rows where they say little ("estimated", see
+        of the labelled rows where they are uncertain ("estimated", see
         `tordinal.class_ratios.estimate_ratio`), equal shares ("uniform"), or the given ones.
     tol : float, default=1e-3
         How far from optimal the last training of all may be, as in `REDSVM`. Those on the way may
         be ten times as far, for smooth losses with a kernel thirty times.
     max_iter : int, default=-1
-        Solver steps at most in one training; -1 for no limit but the solver's own.
+        Solver iterations at most in one training; -1 for no limit but the solver's own.
     cache_size : float, default=2500
         Memory for kernel values in MB. Beyond it kernel rows are computed when needed.
     callback : callable, default=None
