@@ -43,30 +43,32 @@ def search(n: int) -> dict[str, Any]:
 def exhaustive(n: int, Cs: list[float]) -> dict[str, Any]:
     """Every setting with every way to transduce, on every fold."""
     from tordinal import TORCV
-    from tordinal.fitting import Recipe
     from tordinal.progress import Progress
-    from tordinal.search import search as module
+    from tordinal.search import race as module
     from tordinal.search.candidates import Candidate
+    from tordinal.search.data import REPEATS, SearchData
+    from tordinal.search.ensemble import Comparison
+    from tordinal.search.supervised import cross_validate
 
     X, _, hidden = problem(n)
     owner = TORCV(C=Cs, n_jobs=2)
-    owner.classes_ = np.unique(hidden[hidden > 0])
-    rank = np.where(hidden > 0, hidden - 1, -1)
+    rows = owner._read(X, np.where(hidden > 0, hidden, -1), None)
+    data, progress = SearchData.of(owner._config(), rows), Progress(owner, 1)
     module.KEPT = (1.0, 1.0)  # nobody drops out
     start = time.perf_counter()
-    run = module.Search(owner, Recipe(), X, rank, {None: None}, Progress(owner, 1))
-    supervised = [Candidate(C, k, loss) for loss in owner.loss for k in owner.kernel for C in Cs]
-    trials = run.supervised(supervised)
+    supervised = data.config.supervised_candidates()
+    trials = cross_validate(data, supervised, progress)
     variants = [
         Candidate(c.C, c.kernel, c.loss, True, ratio, swaps)
         for c in supervised if c.loss == "hinge"
         for ratio in owner.class_ratio for swaps in owner.swaps
     ]  # fmt: skip
-    trials += run.race(variants)
-    best = max(trials, key=run.estimate)
+    trials += module.race(data, trials, variants, progress)
+    comparison = Comparison(data, trials)
+    best = max(trials, key=comparison.estimate)
     return {
-        "seconds": time.perf_counter() - start, "best": run.estimate(best),
-        "error": best.error(module.REPEATS), "tried": len(trials),
+        "seconds": time.perf_counter() - start, "best": comparison.estimate(best),
+        "error": best.error(REPEATS), "tried": len(trials),
         "params": str(best.candidate.params),
     }  # fmt: skip
 

@@ -4,11 +4,13 @@ import numpy as np
 import pandas as pd
 import scipy.sparse as sp
 
+from tordinal import TORCV
 from tordinal.couplings import Reduction
 from tordinal.experiments.cells import FIGURES, cells_of
 from tordinal.experiments.table import KEY
 from tordinal.losses import LOSSES
 from tordinal.problem import Problem
+from tordinal.search.data import SearchData
 
 
 def ordinal_problem(n=60, n_classes=4, n_features=3, noise=0.5, seed=0):
@@ -44,6 +46,13 @@ def hide(y, n_labels, seed=0):
     hidden = np.full(len(y), -1)
     hidden[keep] = y[keep]
     return hidden
+
+
+def search_data(X, rank, **params):
+    """What the stages of a search read, for a `TORCV` with some parameters."""
+    owner = TORCV(**params)
+    rows = owner._read(X, rank, None)
+    return SearchData.of(owner._config(), rows)
 
 
 def study_results(

@@ -6,7 +6,7 @@ from problems import hide, ordinal_problem
 from scipy.special import expit
 
 from tordinal import REDSVM, SVOR, TOR, TORCV
-from tordinal.calibration import Calibration, agree_with, fit_calibration, fit_power, raise_to
+from tordinal.calibration import Calibration, agree_with, fit_calibration, fit_power, sharpen
 from tordinal.metrics import ranked_probability_score
 
 numbers = st.floats(-5, 5)
@@ -93,11 +93,11 @@ def test_a_power_makes_the_mean_confidence_the_share_that_is_right():
     answers = p.argmax(axis=1)
     truth = np.where(rng.random(500) < 0.7, answers, (answers + 1) % 4)
     power = fit_power(p, answers, truth)
-    confidence = raise_to(p, power)[np.arange(500), answers]
+    confidence = sharpen(p, power)[np.arange(500), answers]
     assert abs(confidence.mean() - (np.sum(answers == truth) + 1) / 502) < 1e-6
-    np.testing.assert_array_equal(raise_to(p, power).argmax(axis=1), answers)
-    np.testing.assert_allclose(raise_to(p, power).sum(axis=1), 1.0)
-    np.testing.assert_allclose(raise_to(p, 1.0), p)
+    np.testing.assert_array_equal(sharpen(p, power).argmax(axis=1), answers)
+    np.testing.assert_allclose(sharpen(p, power).sum(axis=1), 1.0)
+    np.testing.assert_allclose(sharpen(p, 1.0), p)
 
 
 def test_without_rows_probabilities_stay_as_they_are():

@@ -17,9 +17,10 @@ from tordinal.reduction import Ranks, signs
 Array = NDArray[np.float64]
 
 PRIOR = 1.0  # strength of the pull of the offsets towards 0
-LEAST_SLOPE = 1e-3
+MIN_SLOPE = 1e-3
 ROUNDING = 1e-13  # relative change of the likelihood that is noise
-FLOOR = 1e-3  # share of the uniform distribution mixed in, so that no class is impossible
+FLOOR = 1e-3  # share of the uniform distribution mixed in, so that no class has probability 0
+MAX_POWER = 20.0  # of probabilities, to make them agree with how often they are right
 
 
 @dataclass(frozen=True)
@@ -69,7 +70,7 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
     if n == 0:
         return identity_calibration(m)
     s = signs(y, m)
-    # With two classes the threshold stays where it is, so that P > 1/2 is the prediction.
+    # With two classes the threshold stays, so that the class with P > 1/2 is predicted.
     fit_offsets = m > 1
     x = np.concatenate([[1.0], np.zeros(m)])  # slope, offsets
     penalty = np.concatenate([[1e-3], np.full(m, PRIOR if fit_offsets else 1e12)])
@@ -92,19 +93,19 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
         if float(np.abs(step).max()) < 1e-13 * (1.0 + float(np.abs(x).max())):
             break
         size, now, slope = 1.0, value(x), float(gradient @ step)
-        # So near the end that values differ by rounding, a whole step of Newton's is the best one.
+        # Where values differ by rounding only, a full Newton step is best.
         if -slope > ROUNDING * now:
             while size > 1e-10 and value(x + size * step) > now + 1e-4 * size * slope:
                 size *= 0.5
         x = x + size * step
-    return Calibration(max(float(x[0]), LEAST_SLOPE), x[1:] if fit_offsets else np.zeros(m))
+    return Calibration(max(float(x[0]), MIN_SLOPE), x[1:] if fit_offsets else np.zeros(m))
 
 
 def agree_with(p: Array, predicted: Ranks) -> Array:
-    """Probabilities, changed just enough to make the predicted class the most probable one.
+    """Change probabilities just enough to make the predicted class the most probable one.
 
     A row's predicted class is the median of its distribution, or has the least expected cost, and
-    need not be its mode. As much of the predicted class is mixed in as it takes.
+    need not be its mode. As much of the predicted class is mixed in as that takes.
     """
     rows = np.arange(len(p))
     lead = p.max(axis=1) - p[rows, predicted]
@@ -114,16 +115,15 @@ def agree_with(p: Array, predicted: Ranks) -> Array:
     return mixed
 
 
-MOST_POWER = 20.0  # of probabilities, to make them agree with how often they are right
+def sharpen(p: Array, power: float) -> Array:
+    """Raise probabilities to a power and normalise them: temperature scaling.
 
-
-def raise_to(p: Array, power: float) -> Array:
-    """Probabilities to a power, which makes them bolder (> 1) or shier (< 1), and sum to 1 again.
+    A power above 1 makes them more extreme, one below 1 less.
 
     Examples
     --------
     >>> import numpy as np
-    >>> raise_to(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2)
+    >>> sharpen(np.array([[0.6, 0.3, 0.1]]), 2.0).round(2)
     array([[0.78, 0.2 , 0.02]])
     """
     logs = power * np.log(p)
@@ -131,15 +131,15 @@ def raise_to(p: Array, power: float) -> Array:
     return raised / raised.sum(axis=1, keepdims=True)
 
 
-def fit_power(p: Array, answers: Ranks, truth: Ranks) -> float:
-    """The power at which the mean probability of the answers is the share that is right.
+def fit_power(p: Array, predicted: Ranks, truth: Ranks) -> float:
+    """Find the power at which the mean probability of the predictions is their accuracy.
 
     Parameters
     ----------
     p : ndarray of shape (n_samples, n_classes)
-        Probabilities of rows that were held out, each answer being the most probable class.
-    answers, truth : ndarray of shape (n_samples,)
-        Ranks that were given to them, and their own.
+        Probabilities of rows that were held out, the predicted class being the most probable one.
+    predicted, truth : ndarray of shape (n_samples,)
+        Predicted and true ranks.
 
     Returns
     -------
@@ -148,13 +148,13 @@ def fit_power(p: Array, answers: Ranks, truth: Ranks) -> float:
     """
     if len(p) == 0:
         return 1.0
-    # One more right and one more wrong answer: few rows are no proof that all will be right.
-    wanted = (float(np.sum(answers == truth)) + 1.0) / (len(p) + 2.0)
+    # One right and one wrong prediction more: few rows are no proof that all will be right.
+    wanted = (float(np.sum(predicted == truth)) + 1.0) / (len(p) + 2.0)
     rows = np.arange(len(p))
-    low, high = -np.log(MOST_POWER), np.log(MOST_POWER)
+    low, high = -np.log(MAX_POWER), np.log(MAX_POWER)
     for _ in range(40):
         middle = 0.5 * (low + high)
-        if float(raise_to(p, np.exp(middle))[rows, answers].mean()) < wanted:
+        if float(sharpen(p, np.exp(middle))[rows, predicted].mean()) < wanted:
             low = middle
         else:
             high = middle

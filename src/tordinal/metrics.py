@@ -1,8 +1,8 @@
 """Errors of ordinal predictions: the paper's (12) and (13), and what the field reports beside them.
 
-Every function takes ``ignore_unlabeled=True`` to leave out rows whose true label is -1 (in integer
+Every function takes ``ignore_unlabeled=True`` to exclude rows whose true label is -1 (in integer
 labels), None or NaN. `SCORERS` holds each of them as a scorer for scikit-learn's searches, which
-leaves such rows out.
+excludes such rows.
 """
 
 from typing import Any
@@ -27,7 +27,7 @@ def mean_zero_one_error(
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     ignore_unlabeled : bool, default=False
-        Whether to leave out rows without a true label.
+        Whether to exclude rows without a true label.
 
     Returns
     -------
@@ -60,7 +60,7 @@ def mean_absolute_error(
         All labels from the lowest to the highest. None: the labels are numbers and count as they
         are.
     ignore_unlabeled : bool, default=False
-        Whether to leave out rows without a true label.
+        Whether to exclude rows without a true label.
 
     Returns
     -------
@@ -95,7 +95,7 @@ def macro_mean_absolute_error(
         All labels from the lowest to the highest. None: the labels are numbers and count as they
         are.
     ignore_unlabeled : bool, default=False
-        Whether to leave out rows without a true label.
+        Whether to exclude rows without a true label.
 
     Returns
     -------
@@ -128,7 +128,7 @@ def quadratic_weighted_kappa(
         All labels from the lowest to the highest. None: the labels are numbers and count as they
         are.
     ignore_unlabeled : bool, default=False
-        Whether to leave out rows without a true label.
+        Whether to exclude rows without a true label.
 
     Returns
     -------
@@ -171,7 +171,7 @@ def ranked_probability_score(
     labels : array-like of shape (n_classes,), default=None
         The classes of the columns from the lowest to the highest. None: the sorted labels found.
     ignore_unlabeled : bool, default=False
-        Whether to leave out rows without a true label.
+        Whether to exclude rows without a true label.
 
     Returns
     -------

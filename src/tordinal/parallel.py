@@ -11,12 +11,12 @@ from joblib import Parallel
 
 __all__ = ["EndsWithParent", "in_order"]
 
-MOST_FAULTS = 5
-LOOK = 1.0  # seconds between two looks at whether the parent is there
+MAX_FAULTS = 5
+POLL = 1.0  # seconds between two checks whether the parent runs
 
 
 def in_order(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
-    """Results in the order of the jobs, each as soon as it is there.
+    """Yield results in the order of the jobs, each as soon as it is computed.
 
     A worker of a cluster that dies may take with it what all tasks share. Jobs without a result are
     then handed out again.
@@ -43,7 +43,7 @@ def in_order(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
             return
         except (CancelledError, OSError, RuntimeError, KeyError) as error:
             faults += 1
-            if not _by_cluster(error) or faults > MOST_FAULTS:
+            if not _by_cluster(error) or faults > MAX_FAULTS:
                 raise
         waiting = waiting[done:]
 
@@ -80,5 +80,5 @@ class EndsWithParent:
 
 def _watch(parent: int) -> None:
     while os.getppid() == parent:
-        time.sleep(LOOK)
+        time.sleep(POLL)
     os._exit(1)

@@ -1,4 +1,4 @@
-"""Progress of a fit: a callback of one's own, scikit-learn's callbacks, and `verbose`."""
+"""Progress of a fit: the callback parameter, scikit-learn's callbacks, and `verbose`."""
 
 import time
 from collections.abc import Callable
@@ -11,7 +11,7 @@ Listener = Callable[[str, int, int], None]
 
 
 class Progress:
-    """Tells whoever wants to know how a fit advances.
+    """Reports how a fit advances.
 
     A fit is a task with one subtask per level: the supervised training and each value of C2. Used
     as a context.
@@ -61,7 +61,7 @@ class Progress:
                 self.root.call_on_fit_task_end(estimator=self.estimator)
 
     def training(self, record: dict[str, float], fit: Any) -> bool:
-        """Take note of a training; whether a callback asks to stop."""
+        """Report a training; return whether a callback asks to stop."""
         if record["C2"] != self.C2:
             self._begin_level(f"C2 = {record['C2']:g}")
             self.C2 = record["C2"]
@@ -77,7 +77,7 @@ class Progress:
         return self.stop
 
     def problem(self, name: str) -> None:
-        """Take note that a whole problem (one class of several) is solved."""
+        """Report that a whole problem (one class of several) is solved."""
         self._begin_level(name)
         if self.listen is not None:
             self.listen(name, self.begun, self.n_levels)
@@ -86,7 +86,7 @@ class Progress:
             print(f"[{self.name}] {name} done, {self.begun} of {self.n_levels}, {seconds:.1f} s")
 
     def part(self, name: str, done: int, total: int) -> None:
-        """Take note of a part of a problem, about once a second."""
+        """Report a part of a problem, about once a second."""
         if self.listen is not None:
             self.listen(name, done, total)
         now = time.perf_counter()
@@ -98,7 +98,7 @@ class Progress:
             print(f"[{self.name}] {name}: {done} of {total}, about {left:.0f} s left")
 
     def chunk(self, steps: int, violation: float) -> None:
-        """Take note of a part of a training, about once a second."""
+        """Report a part of a training, about once a second."""
         now = time.perf_counter()
         if self.estimator.verbose and now - self.said > 1.0:
             self.said = now

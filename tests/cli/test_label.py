@@ -261,7 +261,7 @@ def test_an_interrupt_ends_at_once_and_leaves_the_old_result(tmp_path):
     rest = process.communicate(timeout=120)[1].decode()
     assert process.returncode == 2, rest
     assert "interrupted; nothing was written" in rest
-    assert "committee" not in rest  # which comes after the candidates
+    assert "ensemble" not in rest  # which comes after the candidates
     assert time.monotonic() - sent < 60
     assert (tmp_path / "out.csv").read_text() == "before"
     assert sorted(os.listdir(tmp_path)) == ["in.csv", "out.csv"]

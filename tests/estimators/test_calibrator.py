@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 from problems import hide, ordinal_problem
 
 from tordinal import REDSVM, TOR
@@ -28,3 +29,22 @@ def test_too_few_labels_are_said_to_be():
     evidence = TOR().fit(X, hide(y, 4)).evidence()
     assert evidence.errors == {}
     assert evidence.verdict == "too few ratings for an estimate of the error"
+
+
+def test_rows_are_freed_when_no_result_needs_them():
+    X, y = ordinal_problem(80, 3)
+    for model, target in ((REDSVM(), y), (TOR(), hide(y, 40))):
+        calibrator = model.fit(X, target)._calibrator
+        assert calibrator._rows.X.base is None  # no view of a second copy
+        assert not np.shares_memory(calibrator._rows.X, X)
+        first = model.evidence()
+        assert calibrator._rows.X is None
+        again = model.evidence()
+        assert again.errors == first.errors
+        np.testing.assert_array_equal(again.probability, first.probability)
+
+
+def test_a_compact_copy_says_why_it_has_no_estimate():
+    X, y = ordinal_problem(80, 3)
+    with pytest.raises(ValueError, match="Ask the model that it comes from"):
+        REDSVM().fit(X, y).compact().evidence()

@@ -227,7 +227,7 @@ def test_a_search_scores_the_kernel_that_it_fits():
     X, y = ordinal_problem(120, 3)
     X[40:] *= 5.0  # the rows without labels spread wider
     labels = np.where(np.arange(120) < 40, y, -1)
-    search = TORCV(kernel="rbf", C=[1.0], transduce=False, committee=1).fit(X, labels)
+    search = TORCV(kernel="rbf", C=[1.0], transduce=False, ensemble_size=1).fit(X, labels)
     assert search.best_estimator_.gamma == pytest.approx(_gamma(X))
 
 

@@ -1,18 +1,24 @@
+import pickle
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 from problems import hide, ordinal_problem
+from sklearn.base import clone
+from sklearn.dummy import DummyClassifier
+from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tordinal import REDSVM, TOR, TORCV
-from tordinal.search.committee import mean_probabilities
+from tordinal.calibration import agree_with
+from tordinal.search.ensemble import mean_probabilities
 
 QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
 
 
 @parametrize_with_checks(
-    [TORCV(C=[1.0], kernel="linear", committee=3)],
+    [TORCV(C=[1.0], kernel="linear", ensemble_size=3)],
     expected_failed_checks=lambda _: {
         "check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows"
     },
@@ -68,15 +74,41 @@ def test_the_answer_has_the_least_expected_error_by_the_members_probabilities(sc
     assert np.mean(model.transduction_[rest] == answer[rest]) > 0.98  # but for rounding
 
 
-def test_a_committee_of_one_is_the_best_estimator():
+def test_an_ensemble_of_one_is_the_best_estimator():
     X, y = ordinal_problem(120, 3)
-    model = TORCV(**QUICK, committee=1).fit(X, hide(y, 40))
+    model = TORCV(**QUICK, ensemble_size=1).fit(X, hide(y, 40))
     assert len(model.estimators_) == 1
     np.testing.assert_array_equal(
         model.predict(X), model.classes_[model.best_estimator_.predict(X)]
     )
     if isinstance(model.best_estimator_, TOR):
         np.testing.assert_array_equal(model.transduction_, model.best_estimator_.transduction_)
+
+
+def test_the_old_name_of_the_ensemble_size_still_works():
+    X, y = ordinal_problem(60, 3)
+    hidden = hide(y, 20)
+    old = TORCV(**QUICK, committee=1)
+    with pytest.warns(FutureWarning, match=r"Pass ensemble_size=1\.") as caught:
+        old.fit(X, hidden)
+    assert [warning.filename for warning in caught] == [__file__]  # the caller's line
+    assert len(old.estimators_) == 1
+    new = TORCV(**QUICK, ensemble_size=1).fit(X, hidden)
+    np.testing.assert_array_equal(old.predict_proba(X), new.predict_proba(X))
+    with pytest.raises(ValueError, match="'committee' parameter"):
+        TORCV(committee=0).fit(X, hidden)
+
+
+def test_a_search_that_version_0_2_has_saved_still_predicts():
+    X, y = ordinal_problem(60, 3)
+    model = TORCV(**QUICK).fit(X, hide(y, 20))
+    state = dict(model.compact().__getstate__())
+    added = ("ensemble_size",)
+    old = TORCV.__new__(TORCV)
+    old.__setstate__({k: v for k, v in state.items() if k not in added} | {"committee": 5})
+    assert old.get_params()["ensemble_size"] == 5
+    np.testing.assert_array_equal(old.predict_proba(X), model.predict_proba(X))
+    assert clone(old).fit(X, hide(y, 20)).get_params() == old.get_params()
 
 
 def test_supervised_only_and_no_unlabelled_rows():
@@ -135,18 +167,31 @@ def test_words_sparse_rows_and_a_gram_matrix():
     hidden = hide(y, 30)
     words = np.array(["poor", "fair", "good"])
     target = [words[k] if k >= 0 else None for k in hidden]
-    model = TORCV(C=[1.0], kernel="linear", cv=3, classes=words.tolist()).fit(
-        sp.csr_array(X), target
+    given = {"C": [1.0], "kernel": "linear", "cv": 3}
+    numbers = TORCV(**given).fit(X, hidden)
+    spelled = TORCV(**given, classes=words.tolist()).fit(sp.csr_array(X), target)
+    assert np.mean(spelled.predict(sp.csr_array(X)) == words[numbers.predict(X)]) > 0.95
+    gram = TORCV(**{**given, "kernel": "precomputed"}).fit(X @ X.T, hidden)
+    assert np.mean(gram.transduction_ == numbers.transduction_) > 0.95
+    np.testing.assert_allclose(
+        gram.cv_results_["mean_test_score"], numbers.cv_results_["mean_test_score"], atol=0.05
     )
-    assert set(model.predict(sp.csr_array(X))) <= set(words)
-    gram = TORCV(C=[1.0], kernel="precomputed", cv=3).fit(X @ X.T, hidden)
-    assert gram.transduction_.shape == (90,)
 
 
 def test_fewer_unlabelled_rows_in_the_folds():
     X, y = ordinal_problem(200, 3)
-    model = TORCV(**QUICK, cv_unlabeled=20, C2_max=["balanced", None]).fit(X, hide(y, 40))
-    assert len(model.transduction_) == 200
+    given = {**QUICK, "C2_max": ["balanced", None]}
+    few = TORCV(**given, cv_unlabeled=20).fit(X, hide(y, 40)).cv_results_
+    many = TORCV(**given).fit(X, hide(y, 40)).cv_results_
+    supervised = ~many["transductive"]
+    np.testing.assert_array_equal(
+        few["split0_test_score"][supervised], many["split0_test_score"][supervised]
+    )
+    assert (few["split0_test_score"][~supervised] != many["split0_test_score"][~supervised]).any()
+    ends = {(p["C"], p["C2_max"]) for p in few["params"] if "C2_max" in p}
+    assert {end for C, end in ends} - {None} <= {0.25 * 0.1, 0.25 * 1.0}  # 40 of 160
+    assert all(end in (None, 0.25 * C) for C, end in ends)
+    assert len({end for _, end in ends}) >= 2
 
 
 def test_progress_and_verdict_are_printed(capsys):
@@ -167,10 +212,18 @@ def test_a_gram_matrix_serves_new_rows_too():
 
 def test_class_ratios_as_numbers_and_repeated_options():
     X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 30)
     model = TORCV(
-        C=[1.0, 1.0], kernel="linear", cv=3, class_ratio=[0.3, 0.3, 0.4], swaps=("single", "single")
-    )
-    assert model.fit(X, hide(y, 30)).transduction_.shape == (90,)
+        C=[1.0, 1.0], kernel="linear", cv=3, class_ratio=[0.2, 0.3, 0.5], swaps=("single", "single")
+    ).fit(X, hidden)
+    params = [tuple(sorted(p.items(), key=str)) for p in model.cv_results_["params"]]
+    assert len(set(params)) == len(params) == 3  # two losses, and one way to transduce
+    (variant,) = (p for p in model.cv_results_["params"] if "class_ratio" in p)
+    assert variant["class_ratio"] == (0.2, 0.3, 0.5)
+    members = [m for m in model.estimators_ if isinstance(m, TOR)]
+    assert members
+    for member in members:  # 60 unlabelled rows, shared out by the ratio
+        assert np.bincount(member.transduction_[hidden == -1]).tolist() == [12, 18, 30]
 
 
 @pytest.mark.parametrize(
@@ -202,17 +255,17 @@ def test_views_are_chosen_by_cross_validation():
     noise = np.random.default_rng(0).standard_normal((150, 30))
     both, hidden = np.hstack([noise, X]), hide(y, 45)
     views = {"noise": slice(0, 30), "signal": np.arange(30, both.shape[1])}
-    model = TORCV(**QUICK, views=views, committee=1).fit(both, hidden)
+    model = TORCV(**QUICK, views=views, ensemble_size=1).fit(both, hidden)
     assert model.views_ == ["signal"]
     assert set(model.cv_results_["view"]) == {"noise", "signal"}
-    alone = TORCV(**QUICK, committee=1).fit(X, hidden)
+    alone = TORCV(**QUICK, ensemble_size=1).fit(X, hidden)
     np.testing.assert_array_equal(model.transduction_, alone.transduction_)
     np.testing.assert_array_equal(model.predict(both), alone.predict(X))
     np.testing.assert_array_equal(model.seen(both), both[:, 30:])
 
 
 @pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
-def test_a_committee_of_several_views_predicts(make):
+def test_an_ensemble_of_several_views_predicts(make):
     X, y = ordinal_problem(120, 3)
     X = make(X)
     views = {"first": [0], "all": np.ones(X.shape[1], dtype=bool)}
@@ -255,3 +308,114 @@ def test_the_error_that_counts_is_chosen_by():
     assert (absolute <= zero_one + 1e-12).all()
     usual = TORCV(**QUICK, transduce=False).fit(X, hidden)
     np.testing.assert_array_equal(usual.cv_results_["mean_test_score"], both)
+
+
+def islands(n=240):
+    """Rows whose rank no line and no smooth curve finds, but a tree does; and noise."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 12, n)
+    y = np.array([0, 2, 1, 0, 2, 0, 1, 2, 1, 0, 1, 2])[code]
+    return np.column_stack([code, rng.normal(size=(n, 2))]).astype(float), y
+
+
+FOREST = RandomForestClassifier(50, random_state=0)
+
+
+@pytest.mark.parametrize("make", [np.asarray, sp.csr_array])
+def test_an_expert_that_is_better_earns_its_place(make):
+    X, y = islands()
+    hidden = hide(y, 100)
+    given = {"C": [0.1, 1.0], "kernel": "linear", "cv": 3}
+    experts = [("forest", FOREST, [0]), ("constant", DummyClassifier(strategy="prior"))]
+    alone = TORCV(**given).fit(make(X), hidden)
+    model = TORCV(**given, experts=experts).fit(make(X), hidden)
+    assert model.best_params_ == {"expert": "forest"}
+    assert isinstance(model.best_estimator_, RandomForestClassifier)
+    assert model.best_estimator_.n_features_in_ == 1  # its own columns
+    assert not any(isinstance(m, DummyClassifier) for m in model.estimators_)
+    rest = hidden < 0
+    error, before = (np.abs(m.transduction_ - y)[rest].mean() for m in (model, alone))
+    assert error < 0.1 < before
+    assert model.cv_errors_["this model"][1] < alone.cv_errors_["this model"][1]
+    names = [params.get("expert") for params in model.cv_results_["params"]]
+    assert names[-2:] == ["forest", "constant"]
+    assert model.cv_results_["rank_test_score"][-2] == 1
+    p = model.predict_proba(make(X))
+    np.testing.assert_array_equal(model.predict(make(X)), p.argmax(axis=1))
+    np.testing.assert_array_equal(model.transduction_[rest], p.argmax(axis=1)[rest])
+    for same in (
+        pickle.loads(pickle.dumps(model)),
+        model.compact(),
+        clone(model).fit(make(X), hidden),
+    ):
+        np.testing.assert_array_equal(same.predict_proba(make(X)), p)
+    assert clone(model).get_params()["experts"][0][0] == "forest"
+
+
+@pytest.mark.parametrize("scoring", ["accuracy", None])
+def test_an_expert_alone_answers_with_its_own_class(scoring):
+    X, y = islands()
+    model = TORCV(
+        C=[1.0], kernel="linear", cv=3, ensemble_size=1, scoring=scoring, experts=[FOREST]
+    ).fit(X, hide(y, 100))
+    assert model.best_params_ == {"expert": "randomforestclassifier"}
+    assert len(model.estimators_) == 1
+    p = model.best_estimator_.predict_proba(X)
+    answer = p.argmax(axis=1) if scoring else (p.cumsum(axis=1) < 0.5).sum(axis=1)
+    assert np.mean(model.predict(X) == answer) > 0.98  # but for ties
+
+
+def test_an_expert_that_is_no_better_changes_nothing():
+    X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 40)
+    experts = [("constant", DummyClassifier(strategy="prior"))]
+    alone = TORCV(**QUICK).fit(X, hidden)
+    model = TORCV(**QUICK, experts=experts).fit(X, hidden)
+    np.testing.assert_array_equal(model.predict_proba(X), alone.predict_proba(X))
+    assert model.cv_errors_ == alone.cv_errors_
+    assert "constant" in [params.get("expert") for params in model.cv_results_["params"]]
+
+
+def test_a_transductive_expert_sees_all_rows():
+    X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 30)
+    noise = np.random.default_rng(0).normal(size=(90, 1))
+    model = TORCV(
+        C=[1.0], kernel="linear", cv=3, transduce=False, ensemble_size=1,
+        views={"noise": [3]}, experts=[("tor", TOR(), [0, 1, 2])],
+    ).fit(np.hstack([X, noise]), hidden)  # fmt: skip
+    assert model.best_params_ == {"expert": "tor"}
+    np.testing.assert_array_equal(
+        model.best_estimator_.transduction_, TOR().fit(X, hidden).transduction_
+    )
+    X_new = np.hstack([X, noise])
+    assert model.compact().predict(X_new).tolist() == model.predict(X_new).tolist()
+
+
+def test_experts_and_a_gram_matrix_exclude_each_other():
+    X, y = ordinal_problem(60, 3)
+    with pytest.raises(ValueError, match="experts cannot be combined"):
+        TORCV(kernel="precomputed", experts=[FOREST]).fit(X @ X.T, hide(y, 30))
+
+
+def test_an_expert_that_fails_in_the_last_fit_is_named():
+    class Moody(DummyClassifier):
+        def fit(self, X, y):
+            if len(y) == 100:
+                raise RuntimeError("too many rows")
+            return FOREST.fit(X, y)
+
+    X, y = islands()
+    with pytest.raises(ValueError, match=r"expert 'moody' failed .* too many rows"):
+        TORCV(C=[1.0], kernel="linear", cv=3, experts=[Moody()]).fit(X, hide(y, 100))
+
+
+def test_members_keep_no_rows_to_calibrate_with():
+    X, y = ordinal_problem(90, 3)
+    model = TORCV(**QUICK).fit(X, hide(y, 30))
+    assert all(member._calibrator._rows is None for member in model.estimators_)
+    # A member's probabilities are calibrated by the search.
+    member, calibration = model.best_estimator_, model._calibrations[0]
+    distances = member.predict_projection(X)[:, None] - member.thresholds_
+    expected = agree_with(calibration.probabilities(distances), member.predict(X))
+    np.testing.assert_array_equal(member.predict_proba(X), expected)

@@ -67,7 +67,7 @@ def test_progress_tells_what_is_done_of_how_much():
         "reading columns",
         "supervised candidates",
         "transductive candidates",
-        "committee",
+        "ensemble",
         "probabilities",
     ]
     assert all(0 <= done <= total for _, done, total in heard)

@@ -19,6 +19,7 @@ from tordinal._sklearn import (
     NameOf,
     StrOptions,
     check_sample_weight,
+    fit_context,
 )
 from tordinal.calibration import Calibration, agree_with
 from tordinal.class_ratios import check_class_ratio
@@ -28,7 +29,7 @@ from tordinal.estimators._calibrator import Calibrator, Evidence
 from tordinal.fitting import Model, Recipe, fit_model
 from tordinal.kernels import KERNELS
 from tordinal.labels import encode_labels, label_array, single_column, unlabeled_rows
-from tordinal.losses import LOSSES, check_loss
+from tordinal.losses import LOSSES, Logistic, check_loss
 from tordinal.progress import Progress
 from tordinal.projection import Projection
 from tordinal.reduction import UNLABELED, ranks
@@ -118,7 +119,7 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         return TrainingSet(X, rank, weight, len(self.classes_))
 
     def _read_rows(self, X: Any, *, reset: bool) -> Matrix:
-        """Check rows: dense or CSR, float32 or float64. The door at which X comes in."""
+        """Check rows: dense or CSR, float32 or float64. Every X passes here."""
         sparse = False if reset and self.kernel == "precomputed" else "csr"
         least = {"ensure_min_samples": 2} if reset else {}
         return validate_data(
@@ -181,9 +182,9 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
 
     def _warn_unless_converged(self, solution: Solution) -> None:
         if not solution.converged:
-            limit = f"max_iter={self.max_iter} steps" if self.max_iter >= 0 else "all it could do"
+            limit = f" within max_iter={self.max_iter} iterations" if self.max_iter >= 0 else ""
             warnings.warn(
-                f"{type(self).__name__} stopped after {limit} with a violation of "
+                f"{type(self).__name__} did not converge{limit}: the violation is "
                 f"{solution.violation:.2g} (tol={self.tol:g}). The model is usable but not "
                 "optimal: raise max_iter or tol, or scale the features.",
                 ConvergenceWarning,
@@ -195,9 +196,17 @@ class ThresholdClassifier(KernelClassifier):
     """One projection h(x) and ordered thresholds: what RED-SVM, TOR and SVOR fit."""
 
     def _fit(
-        self, X: Any, y: Any, sample_weight: ArrayLike | None, coupling: Coupling | None = None
+        self,
+        X: Any,
+        y: Any,
+        sample_weight: ArrayLike | None = None,
+        coupling: Coupling | None = None,
+        calibration: Calibration | None = None,
     ) -> Model:
-        """Fit the model and set the attributes that all such estimators have."""
+        """Fit the model and set the attributes that all such estimators have.
+
+        A model whose calibration is known keeps no rows for it.
+        """
         rows = self._read(X, y, sample_weight)
         recipe = self._recipe(coupling)
         with Progress(self, n_levels=recipe.n_levels(rows.rank)) as progress:
@@ -208,10 +217,18 @@ class ThresholdClassifier(KernelClassifier):
         self.thresholds_, self.objective_ = model.thresholds, solution.objective
         self.history_ = model.transduction.history
         self.n_iter_ = int(sum(record["n_iter"] for record in self.history_))
-        self._calibrator = Calibrator(
-            recipe, model.projection.kernel, rows, transductive=self._transductive
+        self._calibrator = (
+            Calibrator(recipe, model.projection.kernel, rows, transductive=self._transductive)
+            if calibration is None
+            else Calibrator.of(calibration, isinstance(recipe.loss, Logistic))
         )
         return model
+
+    @fit_context(prefer_skip_nested_validation=True)
+    def _fit_member(self, X: Any, rank: Any, calibration: Calibration) -> Array:
+        """Fit a member of an ensemble; return the distances of its rows to the thresholds."""
+        solution = self._fit(X, rank, calibration=calibration).solution
+        return solution.h[:, None] - solution.thresholds
 
     def predict_projection(self, X: ArrayLike) -> Array:
         """Project rows on the ordinal axis: h(x).
@@ -294,12 +311,12 @@ class ThresholdClassifier(KernelClassifier):
         return self.classes_[ranks(h, self.thresholds_)]
 
     def evidence(self) -> Evidence:
-        """Say how well it can be expected to do, by cross-validation on the labelled rows.
+        """Return the errors to expect, by cross-validation on the labelled rows.
 
         Returns
         -------
         evidence : Evidence
-            What models that had not seen a row's label say of it, and their errors.
+            Predictions of models that had not seen a row's label, and their errors.
         """
         check_is_fitted(self)
         return self._calibrator.evidence()
@@ -310,18 +327,18 @@ class ThresholdClassifier(KernelClassifier):
         Parameters
         ----------
         calibration : Calibration, default=None
-            How its distances become probabilities, where that is known; else it is found out now.
+            How its distances become probabilities. None: its own, which is computed if needed.
 
         Returns
         -------
         model : estimator
-            The copy. Its probabilities are settled.
+            The copy, with its calibration.
         """
         check_is_fitted(self)
         slim = copy.copy(self)
         slim.callback = None
         slim._calibrator = self._calibrator.settled(calibration)
-        if slim._projection.coef is not None:  # the weights of the features say it all
+        if slim._projection.coef is not None:  # the weights of the features are enough
             slim._projection = copy.copy(slim._projection)
             slim._projection.support = slim.support_ = slim.support_[:0]
             slim._projection.dual_coef = slim.dual_coef_ = slim.dual_coef_[..., :0]

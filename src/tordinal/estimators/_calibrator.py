@@ -1,4 +1,4 @@
-"""Probabilities on demand, and what a model is worth: the cross-validation behind both."""
+"""Probabilities on demand, and the errors to expect: the cross-validation behind both."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -27,19 +27,19 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 N_SPLITS = 5
-MOST_LABELED, MOST_UNLABELED = 5000, 2000  # rows that take part
+MOST_LABELED, MOST_UNLABELED = 5000, 2000  # rows that take part at most
 
 
 @dataclass(frozen=True)
 class Evidence:
-    """What models say of labelled rows whose labels they had not seen.
+    """Predictions of models for labelled rows whose labels they had not seen.
 
     Attributes
     ----------
     rows : ndarray
         The rows, by their position among the training rows.
     ranks : ndarray of shape (len(rows),)
-        The ranks they were given.
+        Their predicted ranks.
     probability : ndarray of shape (len(rows), n_classes)
         Probabilities of the classes.
     errors : dict of str to (float, float)
@@ -59,9 +59,10 @@ class Evidence:
 
 
 class Calibrator:
-    """Holds what the cross-validation of a fit needs, until it is asked for; then what came of it.
+    """Holds what the cross-validation of a fit needs, until it is asked for; then its results.
 
-    Rows are copied: what becomes of the user's own after the fit does not matter.
+    Rows are copied, once: changing one's own after the fit does not matter. They are freed as soon
+    as no later result needs them.
     """
 
     def __init__(self, recipe: Recipe, kernel: Kernel, rows: TrainingSet, *, transductive: bool):
@@ -78,7 +79,7 @@ class Calibrator:
         self._kept: Any = np.sort(np.concatenate(kept))
         pairwise = isinstance(kernel, Precomputed)
         self._rows: Any = TrainingSet(
-            take(rows.X, self._kept, self._kept, pairwise=pairwise).copy(),
+            take(rows.X, self._kept, self._kept, pairwise=pairwise),  # indexing copies
             rank[self._kept], rows.weight[self._kept], rows.n_classes,
         )  # fmt: skip
 
@@ -86,7 +87,20 @@ class Calibrator:
     def _held_out(self) -> tuple[Index, Array]:
         """Rows held out, by their place among those kept, with their distances."""
         recipe, _, transductive = self._setup
-        return self._cross_validate(recipe, transductive=transductive)
+        result = self._cross_validate(recipe, transductive=transductive)
+        if not transductive:
+            self._free_rows()
+        return result
+
+    @cached_property
+    def _held_out_supervised(self) -> tuple[Index, Array]:
+        """The same for the model without unlabelled rows, the last that needs the rows."""
+        result = self._cross_validate(replace(self._setup[0], C2_max=None), transductive=False)
+        self._free_rows()
+        return result
+
+    def _free_rows(self) -> None:
+        self._rows = replace(self._rows, X=None)
 
     def _cross_validate(self, recipe: Recipe, *, transductive: bool) -> tuple[Index, Array]:
         """Hold out labelled rows in turn and see where a model that has not seen them puts them."""
@@ -119,8 +133,11 @@ class Calibrator:
     def evidence(self) -> Evidence:
         """Errors of the model, and of the same without unlabelled rows, on the same folds."""
         if self._rows is None:
-            raise ValueError("this copy of the model holds no training rows any more")
-        recipe, _, transductive = self._setup
+            raise ValueError(
+                "this model keeps no training rows to estimate its errors from: it is a compact "
+                "copy or a member of an ensemble. Ask the model that it comes from."
+            )
+        _, _, transductive = self._setup
         rank = self._rows.rank
         rows, distances = self._held_out
         own = (distances > 0).sum(axis=1)
@@ -134,11 +151,10 @@ class Calibrator:
         if not transductive:
             verdict = f"supervised only: MAE {mae:.2f} {setup}"
             return Evidence(self._kept[rows], own, p, errors, spread, verdict)
-        plain = replace(recipe, C2_max=None)
-        others, distances = self._cross_validate(plain, transductive=False)
-        plainly = (distances > 0).sum(axis=1)
-        errors["supervised"] = _errors(rank[others], plainly)
-        spread["supervised"] = float(np.std(np.abs(rank[others] - plainly)))
+        others, distances = self._held_out_supervised
+        supervised = (distances > 0).sum(axis=1)
+        errors["supervised"] = _errors(rank[others], supervised)
+        spread["supervised"] = float(np.std(np.abs(rank[others] - supervised)))
         helps = "helps" if mae < errors["supervised"][1] else "does not help"
         verdict = (
             f"transduction {helps} here: MAE {mae:.2f} against {errors['supervised'][1]:.2f} "

@@ -51,7 +51,7 @@ class MTSVM(KernelClassifier):
     C2_start, C2_factor, C2_max : float
         Schedule of the cost of unlabelled rows, as in `TOR`.
     swaps : {"single", "all", "optimal"} or int, default="single"
-        How labels are exchanged between two trainings, as in `TOR`.
+        How labels are swapped between two trainings, as in `TOR`.
     class_ratio : {"labeled", "uniform"} or array-like of shape (n_classes,), default="labeled"
         Class proportions of the unlabelled rows.
     tol, max_iter, cache_size, callback, verbose
@@ -144,7 +144,7 @@ class MTSVM(KernelClassifier):
         X, rank, n_classes = rows.X, rows.rank, rows.n_classes
         recipe = self._recipe()
         ratio = resolve_ratio(recipe.class_ratio, rank, None, n_classes)
-        # Two classes are one problem: its mirror image would say the same.
+        # Two classes are one problem: its mirror image is the same.
         positives = [1] if n_classes == 2 else list(range(n_classes))
         with Progress(self, n_levels=len(positives)) as progress:
             kernel = recipe.kernel_for(X)

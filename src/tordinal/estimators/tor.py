@@ -3,8 +3,7 @@
 from collections.abc import Callable
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import ArrayLike
 
 from tordinal._sklearn import StrOptions, fit_context
 from tordinal.estimators._base import (
@@ -14,8 +13,7 @@ from tordinal.estimators._base import (
     ThresholdClassifier,
     keep_parameters,
 )
-
-Array = NDArray[np.float64]
+from tordinal.fitting import Model
 
 
 class TOR(ThresholdClassifier):
@@ -51,7 +49,7 @@ class TOR(ThresholdClassifier):
         Where the rise ends, exactly. None: the paper's loop, which ends before `C`. A lower value
         suits data with far more unlabelled than labelled rows.
     swaps : {"single", "all", "optimal"} or int, default="single"
-        How labels are exchanged between two trainings. "single" is the paper: one pair per class
+        How labels are swapped between two trainings. "single" is the paper: one pair per class
         boundary, the one with the largest decrease. A number: so many pairs per boundary; "all":
         every pair there is. "optimal": the labels of least loss for the model at hand, which are a
         sort.
@@ -59,13 +57,13 @@ class TOR(ThresholdClassifier):
         Class proportions of the pseudo-labels: those of the labelled rows ("labeled", the paper),
         those that the supervised model predicts for the unlabelled rows ("predicted"), the mean of
         the two ("blended"), those most likely by its calibrated probabilities, drawn towards those
-        of the labelled rows where they say little ("estimated", see
+        of the labelled rows where they are uncertain ("estimated", see
         `tordinal.class_ratios.estimate_ratio`), equal shares ("uniform"), or the given ones.
     tol : float, default=1e-3
         How far from optimal the last training of all may be, as in `REDSVM`. Those on the way may
         be ten times as far, for smooth losses with a kernel thirty times.
     max_iter : int, default=-1
-        Solver steps at most in one training; -1 for no limit but the solver's own.
+        Solver iterations at most in one training; -1 for no limit but the solver's own.
     cache_size : float, default=2500
         Memory for kernel values in MB. Beyond it kernel rows are computed when needed.
     callback : callable, default=None
@@ -146,6 +144,7 @@ class TOR(ThresholdClassifier):
     ):
         keep_parameters(self, locals())
 
+    @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "TOR":
         """Fit the model to labelled and unlabelled rows.
 
@@ -164,13 +163,11 @@ class TOR(ThresholdClassifier):
         self : TOR
             The fitted model.
         """
-        self._learn(X, y, sample_weight)
+        self._fit(X, y, sample_weight)
         return self
 
-    @fit_context(prefer_skip_nested_validation=True)
-    def _learn(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> Array:
-        """Fit, and tell the distances of the training rows to the thresholds."""
-        result = self._fit(X, y, sample_weight).transduction
-        self.transduction_ = self.classes_[result.labels.y]
-        self.initial_labels_ = self.classes_[result.labels.initial]
-        return result.fit.h[:, None] - result.fit.thresholds
+    def _fit(self, *args: Any, **options: Any) -> Model:
+        model = super()._fit(*args, **options)
+        self.transduction_ = self.classes_[model.transduction.labels.y]
+        self.initial_labels_ = self.classes_[model.transduction.labels.initial]
+        return model

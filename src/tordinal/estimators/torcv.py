@@ -1,7 +1,7 @@
-"""TORCV: which kernel, which C, and whether to transduce at all, by cross-validation."""
+"""TORCV: the kernel, C, and whether to use unlabelled rows at all, by cross-validation."""
 
 import copy
-import itertools
+import warnings
 from collections.abc import Callable
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal._sklearn import Interval, StrOptions, fit_context
-from tordinal.calibration import agree_with, fit_calibration, raise_to
+from tordinal.calibration import Calibration, agree_with, fit_calibration, sharpen
 from tordinal.class_ratios import check_class_ratio
 from tordinal.distances import Matrix
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier, keep_parameters
@@ -21,12 +21,25 @@ from tordinal.estimators.tor import TOR
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 from tordinal.model_selection import take
-from tordinal.progress import Progress
-from tordinal.reduction import UNLABELED, Ranks
+from tordinal.progress import Listener, Progress
+from tordinal.reduction import Ranks
 from tordinal.search.candidates import Candidate, is_ratio, options, read_views
-from tordinal.search.committee import decide, mean_probabilities
-from tordinal.search.promise import promise
-from tordinal.search.search import Search, best_settings
+from tordinal.search.config import SearchConfig
+from tordinal.search.data import SearchData
+from tordinal.search.ensemble import Comparison, decide, mean_probabilities
+from tordinal.search.estimate import estimate_errors
+from tordinal.search.experts import (
+    Expert,
+    cross_validate_experts,
+    expert_distances,
+    expert_ranks,
+    fit_expert,
+    read_experts,
+    see,
+)
+from tordinal.search.race import race
+from tordinal.search.scoring import Scoring
+from tordinal.search.supervised import best_settings, cross_validate
 from tordinal.search.trials import Trial
 from tordinal.search.verdict import results, verdict
 
@@ -35,23 +48,23 @@ Array = NDArray[np.float64]
 FINE = 100  # parts into which the fit of a member is divided for progress
 
 
-def _part_of(progress: Progress, done: int, total: int) -> Callable[[str, int, int], None]:
+def _part_of(progress: Progress, done: int, total: int) -> Listener:
     """Progress of one member as a part of that of all."""
 
     def tell(_: str, part: int, of: int) -> None:
-        progress.part("committee", FINE * done + FINE * part // max(of, 1), FINE * total)
+        progress.part("ensemble", FINE * done + FINE * part // max(of, 1), FINE * total)
 
     return tell
 
 
 class TORCV(KernelClassifier):
-    """Choose how to rate the rows, and whether unlabelled rows help at all, by cross-validation.
+    """Choose models, and whether unlabelled rows help at all, by cross-validation.
 
     Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels
     and C first, in repeated cross-validation on the labelled rows. Transductive variants of the
     best settings then race against them fold by fold: the held-out rows join the unlabelled ones,
-    and the worse ones drop out early. The best candidates form a committee, and the answer is the
-    rank of least expected error by their calibrated probabilities.
+    and the worse ones drop out early. The best candidates form an ensemble, which predicts the rank
+    of least expected error by their calibrated probabilities.
 
     Parameters
     ----------
@@ -64,34 +77,40 @@ class TORCV(KernelClassifier):
     class_ratio : str or sequence, default=("blended", "estimated")
         Class ratios to try in transductive candidates, as in `TOR`.
     swaps : str, int or sequence of them, default=("single", "optimal")
-        Ways to exchange labels to try in transductive candidates, as in `TOR`.
+        Ways to swap labels to try in transductive candidates, as in `TOR`.
     C2_max : float, None, "balanced" or sequence of them, default=None
         Ends of the schedule of C2 to try. "balanced" gives all unlabelled rows together the weight
         of all labelled ones.
     views : mapping of str to columns, default=None
         Views of the rows to choose from: for each name the columns of X that it sees, as anything
-        that picks columns (indices, a mask, a slice). Members of the committee may see different
+        that picks columns (indices, a mask, a slice). Members of the ensemble may see different
         ones. None: all columns. `tordinal.text.TextViews` makes some of texts.
+    experts : list of estimators or of tuples, default=None
+        Classifiers with `fit` and `predict_proba` that compete with the other candidates: (name,
+        estimator), (name, estimator, columns) or (name, estimator, columns, transductive).
+        `columns` are the columns of X that the expert sees, as in `views`, or a function of X.
+        Experts are fitted to labelled rows, to ranks 0 .. K - 1; `transductive` ones, and those
+        with an attribute ``_transductive``, to all rows, -1 marking the unlabelled ones. An expert
+        that fails in a fold drops out, with a warning.
     transduce : bool, default=True
         Whether transductive candidates are tried. False restricts the search to supervised models.
     scoring : str, callable or None, default=None
         What to choose by: the "absolute" error of the ranks, the "zero_one" error, the mean of
         "both" (None), which does well in either, or any scikit-learn scorer, such as those of
-        `tordinal.metrics.SCORERS`. The committee decides by the same error; where there is a
-        scorer, by the absolute one, or for "accuracy" and "neg_mean_zero_one_error" by the zero-one
-        error.
+        `tordinal.metrics.SCORERS`. The ensemble decides by the same error; with a scorer, by the
+        absolute one, or for "accuracy" and "neg_mean_zero_one_error" by the zero-one error.
     cv : int, default=5
         Number of folds.
-    committee : int, default=9
-        How many of the best candidates have a say; at most a quarter of them of one loss, kernel
-        and view, with or without unlabelled rows, so that they differ. 1: the single best one,
-        near-ties going to the simpler model, with its own thresholds. With few labels those who
-        would be chosen without unlabelled rows are in it, too.
+    ensemble_size : int, default=9
+        How many of the best candidates are in the ensemble; at most a quarter of them of one loss,
+        kernel and view, with or without unlabelled rows, so that they differ. 1: the single best
+        one, near-ties going to the simpler model, with its own thresholds. With few labels those
+        that would be chosen without unlabelled rows are in it, too.
     cv_unlabeled : int, default=2000
         Unlabelled rows that a fold uses at most.
     max_unlabeled : int, default=10000
-        Unlabelled rows that a transductive member is fitted with at most, drawn at random; the
-        others are rated by its decision function. More rows take longer and rarely change the
+        Unlabelled rows that a transductive member is fitted to at most, drawn at random; its
+        decision function rates the others. More rows take longer and rarely change the
         error (``python -m benchmarks sample``).
     gamma, degree, coef0 : float
         Kernel parameters, as in `REDSVM`.
@@ -106,29 +125,34 @@ class TORCV(KernelClassifier):
     callback : callable, default=None
         Called with what is being done, how much of it is done, and how much there is.
     verbose : int, default=0
-        Whether to print progress with an estimate, and the verdict.
+        Whether to print progress with the time left, and the verdict.
+    committee : int, default="deprecated"
+        Former name of `ensemble_size`.
+
+        .. deprecated:: 0.3
+            It will be removed in 0.4.
 
     Attributes
     ----------
     classes_ : ndarray of shape (n_classes,)
         Labels from the lowest rank to the highest.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every training row: given, or what the committee decides.
+        The label of every training row: given, or what the ensemble decides.
     best_params_ : dict
-        Parameters of the best candidate.
-    best_estimator_ : REDSVM or TOR
-        The best candidate, fitted on all rows.
+        Parameters of the best candidate; ``{"expert": name}`` if it is an expert.
+    best_estimator_ : REDSVM, TOR or expert
+        The best candidate, fitted to all rows.
     best_score_ : float
         Its cross-validated score.
-    estimators_ : list of REDSVM and TOR
-        The committee, those with most say first.
+    estimators_ : list of REDSVM, TOR and experts
+        The ensemble, members of the largest weight first.
     views_ : list of str or None
-        The view that each of them sees.
+        The view that each of them sees; None for an expert.
     cv_results_ : dict of arrays
         One entry per candidate: ``params``, ``transductive``, ``mean_test_score``,
         ``std_test_score``, ``rank_test_score``, ``split<k>_test_score`` and ``dropped``.
     cv_predictions_ : ndarray of shape (n_samples,)
-        Cross-validated labels of the labelled rows, None for all others. The committee that rates a
+        Cross-validated labels of the labelled rows, None for all others. The ensemble that rates a
         fold is chosen by the other folds, so that its errors are what may be expected.
     cv_errors_ : dict of str to (float, float)
         The errors of these labels, zero-one and absolute ("this model"), and those of the best
@@ -165,14 +189,16 @@ class TORCV(KernelClassifier):
             tuple,
         ],
         "views": "no_validation",
+        "experts": "no_validation",
         "transduce": ["boolean"],
         "scoring": [str, callable, None],
         "cv": [Interval(Integral, 2, None, closed="left")],
-        "committee": [Interval(Integral, 1, None, closed="left")],
+        "ensemble_size": [Interval(Integral, 1, None, closed="left")],
         "cv_unlabeled": [Interval(Integral, 0, None, closed="left")],
         "max_unlabeled": [Interval(Integral, 1, None, closed="left")],
         "n_jobs": [None, Integral],
         "random_state": ["random_state"],
+        "committee": [Interval(Integral, 1, None, closed="left"), StrOptions({"deprecated"})],
     }  # fmt: skip
 
     loss: Any
@@ -180,8 +206,10 @@ class TORCV(KernelClassifier):
     swaps: Any
     C2_max: Any
     views: Any
+    experts: Any
     transduce: bool
-    committee: int
+    ensemble_size: int
+    committee: int | str
     cache_size: float
     gamma: float | str
     degree: float
@@ -198,10 +226,11 @@ class TORCV(KernelClassifier):
         swaps: Any = ("single", "optimal"),
         C2_max: Any = None,
         views: Any = None,
+        experts: Any = None,
         transduce: bool = True,
         scoring: Any = None,
         cv: int = 5,
-        committee: int = 9,
+        ensemble_size: int = 9,
         cv_unlabeled: int = 2000,
         max_unlabeled: int = 10_000,
         gamma: float | str = "scale",
@@ -215,12 +244,20 @@ class TORCV(KernelClassifier):
         random_state: Any = 0,
         callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
+        committee: int | str = "deprecated",
     ):
         keep_parameters(self, locals())
 
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled or saved search, of version 0.2 too."""
+        if "ensemble_size" not in state:
+            state = {**state, "ensemble_size": state["committee"], "committee": "deprecated"}
+            state |= {"experts": None, "_is_expert": [False] * len(state.get("estimators_", []))}
+        super().__setstate__(state)
+
     @fit_context(prefer_skip_nested_validation=True)
     def fit(self, X: ArrayLike, y: ArrayLike) -> "TORCV":
-        """Search, and fit the committee on all rows.
+        """Search, and fit the ensemble on all rows.
 
         Parameters
         ----------
@@ -234,61 +271,99 @@ class TORCV(KernelClassifier):
         self : TORCV
             The fitted search.
         """
-        for name in ("kernel", "loss", "class_ratio", "swaps", "C2_max"):
-            value = getattr(self, name)
-            if isinstance(value, (list, tuple)) and len(value) == 0:
-                raise ValueError(f"{name} is empty: name at least one value to try")
         rows = self._read(X, y, None)
-        X, rank = rows.X, rows.rank
-        views = read_views(self.views, self.n_features_in_, options(self.kernel))
-        supervised = [
-            Candidate(float(C), kernel, loss, view=view)
-            for view, loss, kernel, C in itertools.product(
-                views, options(self.loss), options(self.kernel), self._grid()
-            )
-        ]
-        for candidate in supervised:
-            check_loss(candidate.loss)
-            REDSVM(**candidate.params)._validate_params()
-        with Progress(self, n_levels=3) as progress:
-            search = Search(self, self._base_recipe(), X, rank, views, progress)
-            trials = search.supervised(supervised)
+        config = self._config()
+        experts = self._experts()
+        with Progress(self, n_levels=3 + bool(experts)) as progress:
+            data = SearchData.of(config, rows)
+            trials = cross_validate(data, config.supervised_candidates(), progress)
             progress.problem("supervised candidates")
-            if self.transduce and bool((rank == UNLABELED).any()):
-                trials += search.race(self._variants(trials, rank))
+            if self.transduce and data.can_transduce:
+                candidates = config.transductive_candidates(
+                    best_settings(trials), len(data.labeled), int(rows.unlabeled.sum())
+                )
+                trials += race(data, trials, candidates, progress)
             progress.problem("transductive candidates")
-            seats = search.committee(trials, self.committee)
-            chosen = list(seats)
-            if not chosen:
+            if experts:
+                trials += cross_validate_experts(data, experts, progress)
+                progress.problem("experts")
+            comparison = Comparison(data, trials)
+            weights = comparison.ensemble(trials, config.ensemble_size)
+            if not weights:
                 raise ValueError(
                     "scoring failed for every candidate; try another scorer or label more rows"
                 )
-            self._calibrations = [fit_calibration(*search.held_out(trial)) for trial in chosen]
-            self._weights, self._decides_by = np.array(list(seats.values())), search.decides_by
-            self._refit(search, [trial.candidate for trial in chosen])
-            progress.problem("committee")
-        self.best_estimator_, self.best_params_ = self.estimators_[0], chosen[0].candidate.params
-        self.best_score_ = search.estimate(chosen[0])
-        self.cv_results_ = results(search, trials)
-        promised = promise(search, trials, self.committee)
-        self.cv_errors_, self._power = promised.errors, promised.power
-        self.verdict_ = verdict(search, promised)
-        self.cv_predictions_ = np.full(len(rank), None, dtype=object)
-        self.cv_predictions_[promised.rows] = self.classes_[promised.ranks]
+            self._fit_members(data, weights, progress)
+            progress.problem("ensemble")
+        best = next(iter(weights))
+        self.best_params_, self.best_score_ = best.candidate.params, comparison.estimate(best)
+        self.cv_results_ = results(data, trials)
+        estimated = estimate_errors(data, trials)
+        self.cv_errors_, self._power = estimated.errors, estimated.power
+        self.verdict_ = verdict(data, estimated)
+        self.cv_predictions_ = np.full(len(rows.rank), None, dtype=object)
+        self.cv_predictions_[estimated.rows] = self.classes_[estimated.ranks]
         self._evidence = Evidence(
-            promised.rows, promised.ranks, promised.probability, promised.errors,
-            promised.spread, self.verdict_,
+            estimated.rows, estimated.ranks, estimated.probability, estimated.errors,
+            estimated.spread, self.verdict_,
         )  # fmt: skip
-        self.n_iter_ = sum(model.n_iter_ for model in self.estimators_)
         if self.verbose:
             print(f"[TORCV] {self.verdict_}")
         return self
 
-    def _base_recipe(self) -> Recipe:
-        return Recipe(
-            gamma=self.gamma, degree=self.degree, coef0=self.coef0, tol=self.tol,
-            max_iter=self.max_iter, cache_size=self.cache_size,
+    def _config(self) -> SearchConfig:
+        """The parameters of the search, checked."""
+        for name in ("kernel", "loss", "class_ratio", "swaps", "C2_max"):
+            value = getattr(self, name)
+            if isinstance(value, (list, tuple)) and len(value) == 0:
+                raise ValueError(f"{name} is empty: name at least one value to try")
+        given = self.class_ratio
+        ratios = [given] if isinstance(given, str) or is_ratio(given) else list(given)
+        config = SearchConfig(
+            base=Recipe(
+                gamma=self.gamma, degree=self.degree, coef0=self.coef0, tol=self.tol,
+                max_iter=self.max_iter, cache_size=self.cache_size,
+            ),
+            C=options([float(C) for C in self._grid()]),
+            kernel=options(self.kernel),
+            loss=options(self.loss),
+            class_ratio=options([r if isinstance(r, str) else tuple(r) for r in ratios]),
+            swaps=options(self.swaps),
+            C2_max=options(self.C2_max),
+            views=read_views(self.views, self.n_features_in_, options(self.kernel)),
+            scoring=Scoring.of(self.scoring, self.__sklearn_tags__(), self.classes_),
+            ensemble_size=self._ensemble_size(),
+            cv=self.cv, cv_unlabeled=self.cv_unlabeled, max_unlabeled=self.max_unlabeled,
+            n_jobs=self.n_jobs, random_state=self.random_state,
         )  # fmt: skip
+        supervised = config.supervised_candidates()
+        for candidate in supervised:
+            check_loss(candidate.loss)
+            REDSVM(**candidate.params)._validate_params()
+        for candidate in config.transductive_candidates(supervised[:1], 1, 1):
+            check_class_ratio(candidate.class_ratio, len(self.classes_))
+            TOR(**candidate.params)._validate_params()
+        return config
+
+    def _experts(self) -> list[Expert]:
+        experts = read_experts(self.experts, self.n_features_in_)
+        if experts and "precomputed" in options(self.kernel):
+            raise ValueError(
+                'experts cannot be combined with kernel="precomputed": X then holds kernel values. '
+                "Pass one of the two."
+            )
+        return experts
+
+    def _ensemble_size(self) -> int:
+        if self.committee == "deprecated":
+            return self.ensemble_size
+        warnings.warn(
+            "the parameter committee of TORCV is now called ensemble_size; the old name will be "
+            f"removed in version 0.4. Pass ensemble_size={self.committee}.",
+            FutureWarning,
+            stacklevel=5,  # the caller of fit
+        )
+        return int(self.committee)
 
     def _grid(self) -> Array:
         if self.C is None:
@@ -298,65 +373,79 @@ class TORCV(KernelClassifier):
             raise ValueError(f"C={self.C!r} must be a number or a list of numbers to try")
         return grid
 
-    def _variants(self, trials: list[Trial], rank: Ranks) -> list[Candidate]:
-        """Transductive candidates: every way to transduce, for the best supervised settings."""
-        unlabeled = int((rank == UNLABELED).sum())
-        share = min(1.0, (len(rank) - unlabeled) / unlabeled)
-        given = self.class_ratio
-        listed = [given] if isinstance(given, str) or is_ratio(given) else list(given)
-        ratios = options([r if isinstance(r, str) else tuple(r) for r in listed])
-        ways = list(itertools.product(ratios, options(self.swaps), options(self.C2_max)))
-        variants = [
-            Candidate(
-                s.C, s.kernel, s.loss, True, ratio, swaps,
-                share * s.C if C2_max == "balanced" else C2_max, s.view,
-            )
-            for s in best_settings(trials)
-            for ratio, swaps, C2_max in ways
-        ]  # fmt: skip
-        for candidate in variants:
-            check_class_ratio(candidate.class_ratio, len(self.classes_))
-            TOR(**candidate.params)._validate_params()
-        return variants
-
-    def _refit(self, search: Search, candidates: list[Candidate]) -> None:
-        """Fit the committee: supervised members on the labelled, transductive ones on all rows."""
-        rank, some = search.rank, search.draw_unlabeled(self.max_unlabeled)
-        shared: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
-        shared |= {"cache_size": self.cache_size, "degree": self.degree, "coef0": self.coef0}
-        shared |= {"classes": list(range(len(self.classes_)))}
-        self._labeled, self._drawn = search.labeled, some
-        members: dict[Candidate, Any] = {}
-        distances: dict[Candidate, Array] = {}
-        order = sorted(set(candidates), key=lambda c: (c.transductive, str(c.kernel)))
+    def _fit_members(
+        self, data: SearchData, weights: dict[Trial, float], progress: Progress
+    ) -> None:
+        """Fit supervised members to the labelled rows, transductive ones to all, and decide."""
+        self._labeled, self._drawn = data.labeled, data.fitted
+        self._weights = np.array(list(weights.values()))
+        self._decides_by = data.config.scoring.decides_by
+        calibrations = {t.candidate: fit_calibration(*data.for_calibration(t)) for t in weights}
+        members: dict[Any, Any] = {}
+        distances: dict[Any, Array] = {}
+        order = sorted(calibrations, key=lambda c: (c.transductive, str(c.params.get("kernel"))))
         for done, candidate in enumerate(order):
-            search.progress.part("committee", FINE * done, FINE * len(order))
-            # The search has seen the kernel with this gamma, whatever rows a member is fitted on.
-            gamma = getattr(search.kernel_for(candidate), "gamma", self.gamma)
-            kind = TOR if candidate.transductive else REDSVM
-            model = kind(gamma=gamma, **shared, **candidate.params)
-            model.callback = _part_of(search.progress, done, len(order))
-            rows = some if candidate.transductive else search.labeled
-            seen = search.seen_by(candidate)
-            part = take(seen, rows, rows, pairwise=candidate.kernel == "precomputed")
-            if isinstance(model, TOR) and len(rows) == len(rank):
-                distances[candidate] = model._learn(part, rank[rows])
-            else:
-                h = self._project_member(model.fit(part, rank[rows]), seen)
-                distances[candidate] = h[:, None] - model.thresholds_
-            members[candidate] = model.set_params(callback=None)
-        search.progress.part("committee", FINE * len(order), FINE * len(order))
-        self.estimators_ = [members[candidate] for candidate in candidates]
-        self.views_ = [candidate.view for candidate in candidates]
-        self._columns = [search.views[view] for view in self.views_]
-        single = self.estimators_[0] if len(candidates) == 1 else None
-        answer, _ = self._answer([distances[candidate] for candidate in candidates])
-        if isinstance(single, TOR):
-            answer[some] = single.transduction_
-        self.transduction_ = self.classes_[np.where(rank == UNLABELED, answer, rank)]
+            progress.part("ensemble", FINE * done, FINE * len(order))
+            listen = _part_of(progress, done, len(order))
+            members[candidate], distances[candidate] = (
+                self._expert(data, candidate)
+                if isinstance(candidate, Expert)
+                else self._member(data, candidate, calibrations[candidate], listen)
+            )
+        progress.part("ensemble", FINE * len(order), FINE * len(order))
+        self.estimators_ = [members[candidate] for candidate in calibrations]
+        self.best_estimator_ = self.estimators_[0]
+        self.views_ = [candidate.view for candidate in calibrations]
+        self._is_expert = [isinstance(candidate, Expert) for candidate in calibrations]
+        self._columns = [
+            c.columns if isinstance(c, Expert) else data.config.views[c.view] for c in calibrations
+        ]
+        self._calibrations = list(calibrations.values())
+        self.n_iter_ = sum(
+            model.n_iter_
+            for model, expert in zip(self.estimators_, self._is_expert, strict=True)
+            if not expert
+        )
+        ranks, _ = self._answer([distances[candidate] for candidate in calibrations])
+        if self._is_expert == [False] and isinstance(self.best_estimator_, TOR):
+            ranks[data.fitted] = self.best_estimator_.transduction_
+        self.transduction_ = self.classes_[np.where(data.rows.unlabeled, ranks, data.rows.rank)]
+
+    def _member(
+        self, data: SearchData, candidate: Candidate, calibration: Calibration, listen: Listener
+    ) -> tuple[REDSVM | TOR, Array]:
+        """A member, and the distances of all rows to its thresholds."""
+        # The kernel has the parameters of the search, whatever rows a member is fitted to.
+        gamma = getattr(data.kernel(candidate), "gamma", self.gamma)
+        kind = TOR if candidate.transductive else REDSVM
+        model = kind(
+            gamma=gamma, degree=self.degree, coef0=self.coef0, tol=self.tol,
+            max_iter=self.max_iter, cache_size=self.cache_size, callback=listen,
+            classes=list(range(data.rows.n_classes)), **candidate.params,
+        )  # fmt: skip
+        rows = data.fitted if candidate.transductive else data.labeled
+        X, rank = data.view(candidate), data.rows.rank
+        part = take(X, rows, rows, pairwise=candidate.kernel == "precomputed")
+        distances = model._fit_member(part, rank[rows], calibration)
+        if not (candidate.transductive and len(rows) == len(rank)):
+            distances = self._project_member(model, X)[:, None] - model.thresholds_
+        return model.set_params(callback=None), distances
+
+    def _expert(self, data: SearchData, expert: Expert) -> tuple[Any, Array]:
+        """A fitted expert, and the distances of all rows."""
+        rows = data.fitted if expert.transductive else data.labeled
+        X = data.rows.X
+        try:
+            model = fit_expert(expert, X[rows], data.rows.rank[rows])
+            return model, expert_distances(model, expert.see(X), data.rows.n_classes)
+        except Exception as error:
+            raise ValueError(
+                f"the expert {expert.name!r} failed when it was fitted to all its rows: {error}. "
+                "Correct it, or remove it from experts."
+            ) from error
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the label of each row: what the committee decides.
+        """Predict the label of each row: what the ensemble decides.
 
         Parameters
         ----------
@@ -372,10 +461,10 @@ class TORCV(KernelClassifier):
         return self.classes_[answer]
 
     def predict_proba(self, X: ArrayLike) -> Array:
-        """Probability of each class: the weighted mean over the committee.
+        """Probability of each class: the weighted mean over the ensemble.
 
-        Each member is calibrated on the held-out rows of the search, and their mean is made as bold
-        as the committee is right on them.
+        Each member is calibrated on the held-out rows of the search. Temperature scaling makes the
+        mean probability of the ensemble's predictions on these rows equal to their accuracy.
 
         Parameters
         ----------
@@ -388,15 +477,15 @@ class TORCV(KernelClassifier):
             Probabilities in the order of `classes_`; rows sum to 1.
         """
         answer, p = self._answer(self._distances(X))
-        return raise_to(agree_with(p, answer), self._power)
+        return sharpen(agree_with(p, answer), self._power)
 
     def evidence(self) -> Evidence:
-        """Say how well it can be expected to do, from the cross-validation of the search.
+        """Return the errors to expect, from the cross-validation of the search.
 
         Returns
         -------
         evidence : Evidence
-            What models that had not seen a row's label say of it, and their errors.
+            Predictions of models that had not seen a row's label, and their errors.
         """
         check_is_fitted(self)
         return self._evidence
@@ -413,8 +502,8 @@ class TORCV(KernelClassifier):
         slim = copy.copy(self)
         slim.callback = None
         slim.estimators_ = [
-            member.compact(calibration)  # of the search: there is no need for another one
-            for member, calibration in zip(slim.estimators_, self._calibrations, strict=True)
+            member if expert else member.compact()
+            for member, expert in zip(slim.estimators_, self._is_expert, strict=True)
         ]
         slim.best_estimator_ = slim.estimators_[0]
         for name in ("cv_predictions_", "transduction_", "_evidence"):
@@ -422,14 +511,14 @@ class TORCV(KernelClassifier):
         return slim
 
     def seen(self, X: ArrayLike, member: int = 0) -> Matrix:
-        """Take the columns of some rows that a member of the committee sees.
+        """Take the columns of some rows that a member of the ensemble sees.
 
         Parameters
         ----------
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         member : int, default=0
-            Which one, in the order of `estimators_`.
+            Which member, in the order of `estimators_`.
 
         Returns
         -------
@@ -437,24 +526,28 @@ class TORCV(KernelClassifier):
             The rows in its view.
         """
         check_is_fitted(self)
-        rows, columns = self._read_rows(X, reset=False), self._columns[member]
-        return rows if columns is None else rows[:, columns]
+        return see(self._read_rows(X, reset=False), self._columns[member])
 
     def _distances(self, X: ArrayLike) -> list[Array]:
-        """Distances of rows to the thresholds of each member of the committee."""
+        """Distances of rows to the thresholds of each member of the ensemble."""
         check_is_fitted(self)
         rows = self._read_rows(X, reset=False)
-        seen = {
-            view: rows if columns is None else rows[:, columns]
-            for view, columns in zip(self.views_, self._columns, strict=True)
-        }
-        return [
-            self._project_member(model, seen[view])[:, None] - model.thresholds_
-            for model, view in zip(self.estimators_, self.views_, strict=True)
-        ]
+        views: dict[str | None, Matrix] = {}
+        distances = []
+        for model, expert, view, columns in zip(
+            self.estimators_, self._is_expert, self.views_, self._columns, strict=True
+        ):
+            if expert:
+                d = expert_distances(model, see(rows, columns), len(self.classes_))
+            else:
+                if view not in views:
+                    views[view] = see(rows, columns)
+                d = self._project_member(model, views[view])[:, None] - model.thresholds_
+            distances.append(d)
+        return distances
 
     def _answer(self, distances: list[Array]) -> tuple[Ranks, Array]:
-        """What the committee decides, and its probabilities; one model goes by its thresholds."""
+        """What the ensemble decides, and its probabilities; a single model uses its thresholds."""
         p = mean_probabilities(
             [
                 calibration.probabilities(d)
@@ -462,6 +555,8 @@ class TORCV(KernelClassifier):
             ],
             self._weights,
         )
+        if self._is_expert == [True]:
+            return expert_ranks(distances[0], self._decides_by), p
         if len(distances) == 1:
             return (distances[0] > 0).sum(axis=1), p
         return decide(p, self._decides_by), p

@@ -1,4 +1,4 @@
-"""Candidates: the ways to rate the rows that a search tries."""
+"""Candidates: the models that a search tries."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from tordinal.class_ratios import check_class_ratio
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 
-__all__ = ["Candidate", "Kind", "Views", "is_ratio", "options", "read_views"]
+__all__ = ["Candidate", "Kind", "Views", "is_ratio", "options", "pick_columns", "read_views"]
 
 Kind = tuple[int, int, str | None]
 Views = dict[str | None, NDArray[np.int64] | None]
@@ -19,7 +19,19 @@ Views = dict[str | None, NDArray[np.int64] | None]
 
 @dataclass(frozen=True)
 class Candidate:
-    """One way to rate the rows."""
+    """A model to try: supervised, or transductive.
+
+    Attributes
+    ----------
+    C, kernel, loss
+        Parameters of the supervised model.
+    transductive : bool
+        Whether it learns from unlabelled rows.
+    class_ratio, swaps, C2_max
+        Parameters of a transductive one.
+    view : str or None
+        The view that it sees.
+    """
 
     C: float
     kernel: Any
@@ -32,12 +44,12 @@ class Candidate:
 
     @property
     def params(self) -> dict[str, Any]:
-        """Parameters of the estimator that this is."""
+        """Parameters of the estimator."""
         shared = {"C": self.C, "kernel": self.kernel, "loss": self.loss}
         if not self.transductive:
             return shared
-        ways = {"class_ratio": self.class_ratio, "swaps": self.swaps, "C2_max": self.C2_max}
-        return {**shared, **ways}
+        own = {"class_ratio": self.class_ratio, "swaps": self.swaps, "C2_max": self.C2_max}
+        return {**shared, **own}
 
     @property
     def setting(self) -> "Candidate":
@@ -46,7 +58,7 @@ class Candidate:
 
     @property
     def kind(self) -> Kind:
-        """What candidates that differ only in C and in how they transduce have in common."""
+        """Loss, kernel and view: the same for candidates that differ in C and in transduction."""
         return id(self.loss), id(self.kernel), self.view
 
     def recipe(self, base: Recipe, n_classes: int) -> Recipe:
@@ -81,16 +93,29 @@ def read_views(views: Mapping[str, Any] | None, n_features: int, kernels: list[A
     if not isinstance(views, Mapping) or len(views) == 0:
         raise ValueError(f"views={views!r} must be a mapping from names to columns, not empty")
     if "precomputed" in kernels:
-        raise ValueError("views are columns of X, and kernel='precomputed' has none: leave one out")
-    columns: Views = {}
-    for name, given in views.items():
-        try:
-            chosen = np.arange(n_features)[given]
-        except (IndexError, TypeError, ValueError) as error:
-            raise ValueError(
-                f"views[{name!r}] must pick some of the {n_features} columns of X: {error}"
-            ) from None
-        if chosen.ndim != 1 or len(chosen) == 0:
-            raise ValueError(f"views[{name!r}] must pick at least one column of X")
-        columns[name] = chosen
-    return columns
+        raise ValueError(
+            'views cannot be combined with kernel="precomputed": X then holds kernel values. Pass '
+            "one of the two."
+        )
+    return {
+        name: pick_columns(given, n_features, f"views[{name!r}]") for name, given in views.items()
+    }
+
+
+def pick_columns(given: Any, n_features: int, name: str) -> NDArray[np.int64]:
+    """Columns of X as indices, from anything that picks some.
+
+    Examples
+    --------
+    >>> pick_columns(slice(1, None), 3, "columns")
+    array([1, 2])
+    """
+    try:
+        chosen = np.arange(n_features)[given]
+    except (IndexError, TypeError, ValueError) as error:
+        raise ValueError(
+            f"{name} must pick some of the {n_features} columns of X: {error}"
+        ) from None
+    if chosen.ndim != 1 or len(chosen) == 0:
+        raise ValueError(f"{name} must pick at least one column of X")
+    return chosen

@@ -1,20 +1,15 @@
 """What cross-validation has found out about a candidate."""
 
-import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.exceptions import FitFailedWarning
-from sklearn.utils import Tags
 
-from tordinal.calibration import identity_calibration
 from tordinal.reduction import Ranks
-from tordinal.search.candidates import Candidate
 
-__all__ = ["HeldOut", "Trial", "score"]
+__all__ = ["Trial"]
 
 Array = NDArray[np.float64]
 
@@ -25,24 +20,26 @@ class Trial:
 
     Attributes
     ----------
+    candidate : Candidate or Expert
+        The candidate.
     scores : dict of int to float
         Score of each fold that was tried, the higher the better.
-    labels : dict of int to ndarray
-        Predicted ranks of the rows of each fold.
     distances : dict of int to ndarray
-        Their distances to thresholds, for the folds of the first repeat.
+        Distances of the rows of each fold to the thresholds, for the folds of the first repeat.
+    labels : dict of int to ndarray
+        Their predicted ranks, for the folds of all repeats.
     dropped : bool
         Whether it is out of the race.
-    exhausted : bool
+    over_budget : bool
         Whether that is because it took many times the work of others.
     """
 
-    candidate: Candidate
+    candidate: Any
     scores: dict[int, float] = field(default_factory=dict)
     distances: dict[int, Array] = field(default_factory=dict)
     labels: dict[int, Ranks] = field(default_factory=dict)
     dropped: bool = False
-    exhausted: bool = False
+    over_budget: bool = False
 
     def mean(self, folds: Sequence[int] | None = None) -> float:
         """Mean score, -inf where the scorer failed."""
@@ -53,31 +50,3 @@ class Trial:
         """Standard error of the mean score of one pass through the folds."""
         values = list(self.scores.values())
         return float(np.std(values) / np.sqrt(max(len(values) / repeats, 2)))
-
-
-class HeldOut:
-    """A fold's answer, in the shape that scikit-learn's scorers ask for."""
-
-    _estimator_type = "classifier"
-
-    def __init__(self, tags: Tags, classes: NDArray[Any], labels: Ranks, distances: Array):
-        self._tags, self.classes_ = tags, classes
-        self._labels, self._distances = labels, distances
-
-    def __sklearn_tags__(self) -> Tags:
-        return self._tags
-
-    def predict(self, X: Any) -> NDArray[Any]:
-        return self.classes_[self._labels]
-
-    def predict_proba(self, X: Any) -> Array:
-        return identity_calibration(self._distances.shape[1]).probabilities(self._distances)
-
-
-def score(scorer: Any, answer: HeldOut, X: Any, truth: NDArray[Any], params: Any) -> float:
-    """The score of a fold. A scorer is the user's: its failure marks the candidate, no more."""
-    try:
-        return float(scorer(answer, X, truth))
-    except Exception as error:
-        warnings.warn(f"scoring failed for {params}: {error}", FitFailedWarning, stacklevel=2)
-        return np.nan

@@ -536,9 +536,9 @@ def _estimator(
         kernel = settings.kernel or ("linear" if views or settings.single else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
         if settings.single:
-            shared |= {"committee": 1}
+            shared |= {"ensemble_size": 1}
         if settings.quick:
-            shared |= {"committee": 1, "swaps": "optimal", "class_ratio": "labeled"}
+            shared |= {"ensemble_size": 1, "swaps": "optimal", "class_ratio": "labeled"}
             views = None
             usual = {"C": QUICK_C, "kernel": "linear" if settings.single else "perceptron"}
             usual |= {"loss": "hinge"}

@@ -5,25 +5,25 @@ from tordinal import TORCV
 
 
 def noise(n, n_labels, seed):
-    """Rows that say nothing about their labels: whatever is chosen, half of them will be wrong."""
+    """Rows unrelated to their labels: any model is wrong for half of them."""
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(n, 4)), rng.permutation(np.arange(n) % 2)
     return X, y, hide(y, n_labels, seed)
 
 
-def test_the_best_of_many_candidates_does_not_promise_its_own_score():
-    own, promised = [], []
+def test_the_estimated_error_of_the_best_candidate_is_not_its_own_score():
+    own, estimated = [], []
     for seed in range(12):
         X, _, labels = noise(60, 40, seed)
-        model = TORCV(C=np.logspace(-3, 3, 7), transduce=False, committee=1).fit(X, labels)
+        model = TORCV(C=np.logspace(-3, 3, 7), transduce=False, ensemble_size=1).fit(X, labels)
         own.append(-model.best_score_)
-        promised.append(model.cv_errors_["this model"][1])
+        estimated.append(model.cv_errors_["this model"][1])
     assert np.mean(own) < 0.45  # flattered: 0.5 is the truth
-    assert np.mean(promised) > np.mean(own) + 0.02
+    assert np.mean(estimated) > np.mean(own) + 0.02
 
 
-def test_what_is_said_of_a_row_does_not_depend_on_its_own_label():
-    """The committee of a fold is chosen by the other folds."""
+def test_errors_are_those_of_the_held_out_predictions():
+    """The ensemble of a fold is chosen by the other folds."""
     X, y, labels = noise(40, 30, 3)
     model = TORCV(C=[0.1, 1.0, 10.0], transduce=False).fit(X, labels)
     evidence = model.evidence()

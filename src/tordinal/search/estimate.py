@@ -1,0 +1,114 @@
+"""Stage 4: the errors to expect, from models that were chosen without the row that they rate.
+
+The best of many candidates owes part of its score to chance, and its own score does not show that.
+So the choice is made again for every fold, by the errors on the rows of the other folds, and the
+fold's rows are rated by what was chosen then. Nothing is fitted again for it.
+"""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.calibration import agree_with, fit_calibration, fit_power, sharpen
+from tordinal.reduction import Ranks
+from tordinal.search.data import SearchData
+from tordinal.search.ensemble import Comparison, decide, mean_probabilities
+from tordinal.search.trials import Trial
+
+__all__ = ["EstimatedErrors", "estimate_errors"]
+
+Array = NDArray[np.float64]
+Index = NDArray[np.int64]
+
+
+@dataclass(frozen=True)
+class EstimatedErrors:
+    """How well models rate rows that neither their fit nor their choice has seen.
+
+    Attributes
+    ----------
+    rows : ndarray
+        The labelled rows that were held out.
+    ranks : ndarray of shape (len(rows),)
+        Their ranks by the ensemble.
+    probability : ndarray of shape (len(rows), n_classes)
+        Probabilities of the classes, calibrated.
+    power : float
+        The power of the ensemble's probabilities that calibrates them.
+    errors : dict of str to (float, float)
+        Zero-one and absolute error: of the ensemble ("this model"), of the best candidate without
+        unlabelled rows ("supervised") and of the best with them ("transductive").
+    spread : dict of str to float
+        Standard deviation of the distances behind each absolute error.
+    scores : dict of str to float
+        Scores of the last two by the scorer.
+    """
+
+    rows: Index
+    ranks: Ranks
+    probability: Array
+    power: float
+    errors: dict[str, tuple[float, float]]
+    spread: dict[str, float]
+    scores: dict[str, float]
+
+
+def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
+    """Rate every fold by what the other folds would have chosen.
+
+    Parameters
+    ----------
+    data : SearchData
+        The rows.
+    trials : list of Trial
+        All trials.
+
+    Returns
+    -------
+    estimated : EstimatedErrors
+        What may be expected.
+    """
+    comparison, folds = Comparison(data, trials), range(data.n_splits)
+    scored = [t for t in trials if not t.dropped and comparison.estimate(t) > -np.inf]
+    rows = np.concatenate([data.held_out(k) for k in folds])
+    truth = data.truth[rows]
+    chosen = [comparison.ensemble(scored, data.config.ensemble_size, excluding=k) for k in folds]
+    of_folds = [_probabilities(data, members, k) for k, members in enumerate(chosen)]
+    ranks = np.concatenate([_ranks(data, chosen[k], p, k) for k, p in enumerate(of_folds)])
+    p = agree_with(np.concatenate(of_folds), ranks)
+    power = fit_power(p, ranks, truth)
+    errors, scores = {"this model": _errors(truth, ranks)}, {}
+    spread = {"this model": float(np.std(np.abs(truth - ranks)))}
+    for name, transductive in (("supervised", False), ("transductive", True)):
+        kind = [t for t in scored if t.candidate.transductive == transductive]
+        if kind:
+            single = [comparison.best(kind, 1, excluding=k)[0] for k in folds]
+            predicted = np.concatenate([t.labels[k] for k, t in enumerate(single)])
+            errors[name] = _errors(truth, predicted)
+            spread[name] = float(np.std(np.abs(truth - predicted)))
+            scores[name] = float(np.mean([t.scores[k] for k, t in enumerate(single)]))
+    return EstimatedErrors(
+        data.labeled[rows], ranks, sharpen(p, power), power, errors, spread, scores
+    )
+
+
+def _probabilities(data: SearchData, members: dict[Trial, float], k: int) -> Array:
+    """Probabilities of a fold's rows, by members that were calibrated on the others."""
+    p = [
+        fit_calibration(*data.for_calibration(t, excluding=k)).probabilities(t.distances[k])
+        for t in members
+    ]
+    return mean_probabilities(p, list(members.values()))
+
+
+def _ranks(data: SearchData, members: dict[Trial, float], p: Array, k: int) -> Ranks:
+    """Ranks of a fold's rows: what an ensemble decides, or a single model's own."""
+    if len(members) > 1:
+        return decide(p, data.config.scoring.decides_by)
+    return next(iter(members)).labels[k]
+
+
+def _errors(truth: Ranks, predicted: Ranks) -> tuple[float, float]:
+    distance = np.abs(truth - predicted)
+    return float(np.mean(distance > 0)), float(np.mean(distance))
