@@ -46,7 +46,7 @@ def rated(folder):
 
 def killed_during(address, stages, monkeypatch):
     """Kill a worker whenever one of some stages of the work has begun."""
-    told, killed = many.Teller.__call__, []
+    told, killed = many.ProgressDisplay.__call__, []
 
     def tell(self, name, done, total, detail=""):
         told(self, name, done, total, detail)
@@ -55,7 +55,7 @@ def killed_during(address, stages, monkeypatch):
             with Client(address, set_as_default=False) as client:
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    monkeypatch.setattr(many.Teller, "__call__", tell)
+    monkeypatch.setattr(many.ProgressDisplay, "__call__", tell)
     return killed
 
 
@@ -117,7 +117,7 @@ def test_nothing_is_left_of_what_is_interrupted_or_fails(address, folder, tmp_pa
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(many.Teller, "__call__", stop)
+        patch.setattr(many.ProgressDisplay, "__call__", stop)
         assert "interrupted" in run(*shared, code=2).output
     assert list(tmp_path.iterdir()) == []
     with Client(address, set_as_default=False) as client:

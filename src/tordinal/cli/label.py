@@ -12,12 +12,12 @@ from rich.console import Console
 from rich.text import Text
 
 from tordinal.cli.session import (
-    Teller,
+    ProgressDisplay,
     confirm_overwriting,
     console_for,
-    finishing,
     grid,
-    in_options,
+    ignore_interrupts,
+    with_option_names,
 )
 from tordinal.kernels import KERNELS
 from tordinal.losses import LOSSES
@@ -97,7 +97,7 @@ def run_label(
     inputs = {"FILE": job.file} | ({} if job.filled is None else {"--filled": job.filled})
     outputs = Outputs(inputs, destinations)
     confirm_overwriting(destinations.values(), job.target, job.force)
-    with outputs, Teller(quiet) as teller:
+    with outputs, ProgressDisplay(quiet) as teller:
         teller("reading the table", 0, 1)
         table = read_table(job.file, job.encoding, job.sheet)
         notes = list(table.notes)
@@ -134,7 +134,7 @@ def run_label(
             find_columns(names, table.names, option)
         say_how_long(console, settings, len(part))
         rating = rate(part.features(job.target), target, encoder, settings, teller, parallel)
-        rating.notes = [in_options(note) for note in [*notes, *rating.notes]]
+        rating.notes = [with_option_names(note) for note in [*notes, *rating.notes]]
         teller("writing", 0, 1)
         answers = Answers.of(rating, job.abstain)
         cells = answers.columns(job.target, job.probabilities, kept, len(table))
@@ -156,7 +156,7 @@ def run_label(
             predicted = Answers.of(rating, None).some(rows, job.target)
             outputs.write(path, lambda file: write_table(form, predicted, file, path, decimal))
         teller("writing", 1, 1)
-        finishing()
+        ignore_interrupts()
         outputs.commit()
     summarise(console, job, rating, answers.unsure, time.perf_counter() - started)
     return rating

@@ -12,7 +12,13 @@ import numpy as np
 
 from tordinal.cli.label import Job, check_job, listed, names_in, say_how_long, summarise
 from tordinal.cli.predict import summarise_predictions
-from tordinal.cli.session import Teller, confirm_overwriting, console_for, finishing, in_options
+from tordinal.cli.session import (
+    ProgressDisplay,
+    confirm_overwriting,
+    console_for,
+    ignore_interrupts,
+    with_option_names,
+)
 from tordinal.estimators import TOR
 from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder, find_columns
@@ -73,7 +79,7 @@ def run_label_many(
     with (
         outputs,
         OutputFolder("--out", job.out) as folder,
-        Teller(quiet) as teller,
+        ProgressDisplay(quiet) as teller,
     ):
         source = Source(
             job.target, job.encoding, None if order is None else tuple(order), tuple(marks)
@@ -111,7 +117,7 @@ def run_label_many(
         rating.notes = [
             f"{n_rows:,} rows in {len(paths):,} files: a model was chosen on {len(table):,} of "
             "them and fitted to all; what is shown of single rows is from those",
-            *(in_options(note) for note in rating.notes),
+            *(with_option_names(note) for note in rating.notes),
         ]
         places = [str(folder.part / out) for out in outs]
         for place in places:
@@ -132,7 +138,7 @@ def run_label_many(
         if job.model is not None:
             content = dump_model(rating.model)
             outputs.write(job.model, lambda file: file.write(content))
-        finishing()
+        ignore_interrupts()
         folder.commit()
         outputs.commit()
     summarise(console, job, rating, done.unsure, time.perf_counter() - started)
@@ -277,7 +283,7 @@ def run_predict_many(
     paths = find_files(file)
     outs = _beside(paths)
     console = console_for(out, quiet)
-    with OutputFolder("--out", out) as folder, Teller(quiet) as teller:
+    with OutputFolder("--out", out) as folder, ProgressDisplay(quiet) as teller:
         model = load_model(model_path)
         source = Source(model.target, encoding, answers="refused")
         files = Files(default_client(), paths, source, teller)
@@ -285,7 +291,7 @@ def run_predict_many(
         for place in places:
             os.makedirs(os.path.dirname(place), exist_ok=True)
         done = files.rate(places, model, None, probabilities=probabilities, abstain=abstain)
-        finishing()
+        ignore_interrupts()
         folder.commit()
     seconds = time.perf_counter() - started
     summarise_predictions(

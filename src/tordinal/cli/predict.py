@@ -9,7 +9,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from tordinal.cli.session import Teller, confirm_overwriting, console_for, finishing, grid
+from tordinal.cli.session import (
+    ProgressDisplay,
+    confirm_overwriting,
+    console_for,
+    grid,
+    ignore_interrupts,
+)
 from tordinal.tables.answers import Answers, decimal_of
 from tordinal.tables.compared import Compared, compare
 from tordinal.tables.drift import CellCounts, rating_warning
@@ -58,7 +64,7 @@ def run_predict(
     outputs = Outputs({"FILE": file, "MODEL": model_path}, {"--out": out})
     model = load_model(model_path)
     confirm_overwriting([out], model.target, force)
-    with outputs, Teller(quiet) as teller:
+    with outputs, ProgressDisplay(quiet) as teller:
         teller("reading", 0, 1)
         table = read_table(file, encoding, sheet)
         teller("predicting", 0, 1)
@@ -74,7 +80,7 @@ def run_predict(
                 raise TableError(f"{file} has a column {name!r} already; rename or remove it")
         decimal = decimal_of(table, model.encoder)
         outputs.write(out, lambda file: write_table(table, added, file, out, decimal))
-        finishing()
+        ignore_interrupts()
         outputs.commit()
     compared = compare(model, table, labels) if model.target in table.names else None
     predicted = np.bincount(probability.argmax(axis=1), minlength=len(model.classes)).tolist()

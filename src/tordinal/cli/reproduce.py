@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tordinal.cli.session import Teller
+from tordinal.cli.session import ProgressDisplay
+from tordinal.exceptions import InputError
 from tordinal.experiments.cells import FIGURES, HELD_FOR_LABELS, MANY_LABELS, Cell, cells_of
 from tordinal.experiments.claims import claims_page, read_reasons
 from tordinal.experiments.figures import draw_figure, incomplete
@@ -63,11 +64,11 @@ def run_reproduce(
     wanted = list(FIGURES) if figure == "all" else [figure] if figure in FIGURES else []
     sizes, names = _sizes(labels, wanted), _names(datasets, wanted)
     if jobs == 0 or jobs < -1:
-        raise ValueError(
+        raise InputError(
             f"--jobs {jobs}: name a number of runs at the same time, or -1 for one per core"
         )
     if data is not None and not Path(data).is_dir():
-        raise ValueError(f"--data {data}: no such folder; leave it out to download the data sets")
+        raise InputError(f"--data {data}: no such folder; leave it out to download the data sets")
     cells = [
         c
         for f in wanted
@@ -108,7 +109,7 @@ def run_reproduce(
             console.print(f"No results yet for {', '.join(left_out)}")
         if figure in ("claims", "all"):
             if len(results) == 0:
-                raise ValueError(f"{table.path} has no results yet; run: tordinal reproduce all")
+                raise InputError(f"{table.path} has no results yet; run: tordinal reproduce all")
             page = claims_page(results, read_reasons(out / "reasons.toml"))
             place = str(out / "claims.md")
             with Outputs({}, {"claims": place}) as outputs:
@@ -131,8 +132,8 @@ def _check(
     latest = {key: row for row in table.rows() if (key := tuple(row[k] for k in KEY))}
     rows = [row for key, row in latest.items() if key in wanted]
     if not rows:
-        raise ValueError(f"{table.path} has no results of these figures; run them first")
-    with Teller(quiet) as teller:
+        raise InputError(f"{table.path} has no results of these figures; run them first")
+    with ProgressDisplay(quiet) as teller:
         repeated = repeat_cells(
             rows, n, data_home=data, jobs=jobs, on_progress=partial(_tell, teller)
         )
@@ -144,7 +145,7 @@ def _check(
     console.print(f"  {place}")
 
 
-def _tell(teller: Teller, done: int, total: int, running: list[Cell]) -> None:
+def _tell(teller: ProgressDisplay, done: int, total: int, running: list[Cell]) -> None:
     """Say what is running."""
     cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
@@ -162,7 +163,7 @@ def _run(
     """Run what is missing, and say what is running."""
     todo = missing_cells(cells, table)
     console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
-    with Teller(quiet) as teller:
+    with ProgressDisplay(quiet) as teller:
         return (
             run_study(
                 todo, table.path.parent, data_home=data, jobs=jobs,
@@ -183,7 +184,7 @@ def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
     )
     for name in names or ("",):
         if name not in known:
-            raise ValueError(
+            raise InputError(
                 f"--datasets {name or datasets!r}: no such data set here; "
                 f"there are {', '.join(known)}"
             )
@@ -197,12 +198,12 @@ def _sizes(labels: str | None, figures: list[str]) -> tuple[int, ...] | None:
     try:
         sizes = tuple(int(part) for part in labels.split(","))
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"--labels {labels}: name whole numbers with commas between them, as in 100,400"
         ) from None
     if figures and not any(FIGURES[f] in STUDIES_OF_LABELS for f in figures):
-        raise ValueError(f"--labels {labels}: {figures[0]} has a fixed number of labels")
+        raise InputError(f"--labels {labels}: {figures[0]} has a fixed number of labels")
     largest = max(MANY_LABELS) if figures == ["fig12"] else HELD_FOR_LABELS
     if min(sizes) < FEWEST_LABELS or max(sizes) > largest:
-        raise ValueError(f"--labels {labels}: must lie between {FEWEST_LABELS} and {largest}")
+        raise InputError(f"--labels {labels}: must lie between {FEWEST_LABELS} and {largest}")
     return sizes
