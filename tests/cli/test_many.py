@@ -143,26 +143,13 @@ def test_what_does_not_go_with_many_files_is_said(address, folder, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("")
     for arguments, message in (
-        ([tmp_path / "o.csv"], "name a folder"),
-        (["-"], "name a folder"),
+        ([tmp_path / "o.csv"], "OUT must be a folder"),
+        (["-"], "OUT must be a folder"),
         ([tmp_path / "full"], "is not empty"),
-        ([tmp_path / "o", "--next", "3", tmp_path / "n.csv"], "--next goes with a single table"),
+        ([tmp_path / "o", "--next", "3", tmp_path / "n.csv"], "--next requires a single table"),
         ([tmp_path / "o", "--kernel", "rbf"], "are linear"),
     ):
         assert message in run(*shared, *arguments, code=2).output.replace("\n", " ")
     none = run("label", tmp_path / "*.parquet", *SHARED, "-o", tmp_path / "o", code=2)
-    assert "no table is there" in none.output
+    assert "no tables found" in none.output
     assert sorted(p.name for p in tmp_path.iterdir()) == ["full"]
-
-
-def test_a_sample_is_shared_out_in_proportion():
-    assert many._shared_out([10, 30, 0], 100) == [10, 30, 0]
-    shares = many._shared_out([1, 1000, 3, 996], 100)
-    assert sum(shares) == 100
-    assert shares[1] == 50
-
-
-def test_outputs_are_beside_each_other_as_inputs_are():
-    assert many._beside(["/x/a/1.csv.gz", "/x/b/1.parquet"]) == ["a/1.parquet", "b/1.parquet"]
-    with pytest.raises(ValueError, match=r"both become 1\.parquet"):
-        many._beside(["/x/1.csv", "/x/1.parquet"])

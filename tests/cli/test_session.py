@@ -46,7 +46,7 @@ def test_parameters_are_named_as_options_that_there_are(name):
 
 
 def test_other_text_in_backticks_stays():
-    for text in ("run `tordinal label`", "`targets` x", "target x", "`C`"):
+    for text in ("run `tordinal label`", "`targets` x", "target x", "`C2`"):
         assert with_option_names(text) == text
 
 

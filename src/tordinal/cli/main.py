@@ -154,11 +154,12 @@ def label(
             "chosen by auto."
         ),
     ] = None,
-    meaning: Annotated[
+    embeddings: Annotated[
         bool,
         typer.Option(
+            "--embeddings",
             "--meaning",
-            help='Read texts by their meaning, too (pip install "tordinal\\[meaning]").',
+            help='Use sentence embeddings of texts, too (pip install "tordinal\\[meaning]").',
         ),
     ] = False,
     quick: Annotated[
@@ -236,17 +237,13 @@ def label(
         from tordinal.tables.rating import Settings
 
         settings = Settings(
-            method.value,
-            C,
-            kernel,
-            loss,
-            seed,
-            jobs,
-            quick,
+            method=method.value, C=C, kernel=kernel, loss=loss, seed=seed, jobs=jobs, quick=quick
         )
         job = Job(
-            file, target, out, text or [], columns, drop or [], order, report, model, encoding,
-            missing, sheet, filled, next_rows, probabilities, abstain, meaning, force,
+            file=file, target=target, out=out, text=text or [], columns=columns, drop=drop or [],
+            order=order, report=report, model=model, encoding=encoding, missing=missing,
+            sheet=sheet, filled=filled, next=next_rows, probabilities=probabilities,
+            abstain=abstain, embeddings=embeddings, force=force,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many

@@ -42,7 +42,14 @@ __all__ = [
     "with_option_names",
 ]
 
-PARAMETER = re.compile(r"`(target|order|text|columns|drop|encoding|missing|sheet|filled|next)`")
+OPTIONS = {
+    name: name
+    for name in (
+        "target", "order", "text", "columns", "drop", "encoding", "missing", "sheet", "filled",
+        "next", "method", "C", "kernel", "loss", "quick", "abstain",
+    )
+} | {"n_jobs": "jobs", "random_state": "seed"}  # fmt: skip
+PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})`")
 
 WRONG_INPUT, BUG = 2, 70  # exit statuses; 70 is EX_SOFTWARE of sysexits.h
 
@@ -123,7 +130,7 @@ def with_option_names(message: str) -> str:
     >>> with_option_names("`target` stars: every cell is empty")
     '--target stars: every cell is empty'
     """
-    return PARAMETER.sub(r"--\1", message)
+    return PARAMETER.sub(lambda match: f"--{OPTIONS[match[1]]}", message)
 
 
 def confirm_overwriting(paths: Iterable[str], target: str | None, force: bool) -> None:

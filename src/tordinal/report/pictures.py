@@ -12,7 +12,7 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
 from tordinal.tables.curve import Curve
-from tordinal.tables.worth import share_error
+from tordinal.tables.expected_error import share_margin
 
 __all__ = [
     "Picture",
@@ -289,7 +289,7 @@ def reliability(confidence: NDArray[Any], right: NDArray[Any]) -> Picture:
         picture.text(left + wide * share, bottom + 16, f"{100 * share:.0f} %", "middle", "small")
     picture.line(left, bottom, left + wide, bottom - size, "threshold")
     for c, r, n in points:
-        half, x = share_error(r, n), left + wide * c
+        half, x = share_margin(r, n), left + wide * c
         low, high = max(0.0, r - half), min(1.0, r + half)
         picture.line(x, bottom - size * low, x, bottom - size * high, "whisker")
         shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot">{}</circle>')

@@ -7,7 +7,7 @@ from collections import Counter
 from itertools import islice
 from typing import IO, Any
 
-from tordinal.tables.table import Table, cell_text, told_apart
+from tordinal.tables.table import Table, cell_text, unique_names
 from tordinal.tables.values import TableError
 
 __all__ = ["read_delimited", "write_delimited"]
@@ -92,7 +92,7 @@ def read_delimited(path: str, text: str, kind: str) -> Table:
     ]
     newline = "\r\n" if "\r\n" in text[:100_000] else "\n"
     return Table(
-        told_apart(rows[head], notes), columns, kind, records[head + 1 :],
+        unique_names(rows[head], notes), columns, kind, records[head + 1 :],
         newline.join(records[: head + 1]), head + 1 - bool(told), delimiter, newline, notes=notes,
     )  # fmt: skip
 

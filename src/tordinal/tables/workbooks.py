@@ -5,7 +5,7 @@ import io
 import zipfile
 from typing import IO, Any
 
-from tordinal.tables.table import Table, told_apart
+from tordinal.tables.table import Table, unique_names
 from tordinal.tables.values import TableError
 
 __all__ = ["read_workbook", "write_workbook"]
@@ -70,7 +70,7 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
     if any(filled[:header]):
         title = next(cell for row in rows[:header] for cell in row if not _is_empty(cell))
         notes.append(f"what stands above the header is taken as a title: {str(title)!r}")
-    names = told_apart(
+    names = unique_names(
         ["" if _is_empty(cell) else str(cell) for cell in rows[header][:width]], notes
     )
     body = [row[:width] for row in rows[header + 1 : last_row + 1]]
