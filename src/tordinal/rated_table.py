@@ -216,7 +216,7 @@ class RatedTable:
     >>> rated = rate_table(sizes, "size", method="tor")
     >>> print(rated)
     size: 2 of 6 rows rated (small < large)
-    Too few ratings to estimate the error: only 4 could be held out. Rate more rows.
+    Too few ratings to estimate the error: only 0 could be held out. Rate more rows.
     The unrated rows changed nothing: no row got another rating than without them.
     >>> rated.frame["size_predicted"].tolist()
     ['small', 'small', 'small', 'large', 'large', 'large']

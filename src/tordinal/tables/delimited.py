@@ -7,10 +7,11 @@ from collections import Counter
 from itertools import islice
 from typing import IO, Any
 
+from tordinal.tables.formats import Format
 from tordinal.tables.table import Table, cell_text, unique_names
 from tordinal.tables.values import TableError
 
-__all__ = ["read_delimited", "write_delimited"]
+__all__ = ["FORMATS", "read_delimited", "write_delimited"]
 
 DELIMITERS = (",", ";", "\t", "|")
 LOOKED_AT = 50  # records from which the delimiter and titles are told
@@ -183,3 +184,34 @@ def write_delimited(
     for record, *cells in zip(table.records, *added.values(), strict=True):
         text.write(record + delimiter)
         writer.writerow([cell_text(v, decimal) for v in cells])
+
+
+def _has_tabs(start: bytes) -> bool:
+    line = start.lstrip(b"\xef\xbb\xbf \r\n\t").split(b"\n", 1)[0]
+    return b"\t" in line and b"," not in line
+
+
+FORMATS = (
+    Format(
+        name="tsv",
+        title="TSV",
+        suffixes=(".tsv", ".tab"),
+        read=lambda path, text, sheet: read_delimited(path, text, "tsv"),
+        write=lambda table, added, file, decimal: write_delimited(
+            table, added, file, "tsv", decimal
+        ),
+        magic=_has_tabs,
+        text=True,
+    ),
+    Format(
+        name="csv",
+        title="CSV",
+        suffixes=(".csv", ".txt"),
+        read=lambda path, text, sheet: read_delimited(path, text, "csv"),
+        write=lambda table, added, file, decimal: write_delimited(
+            table, added, file, "csv", decimal
+        ),
+        magic=lambda start: True,
+        text=True,
+    ),
+)

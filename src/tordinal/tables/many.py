@@ -77,7 +77,7 @@ def find_files(pattern: str) -> list[str]:
     if not files:
         raise TableError(f"{pattern}: no tables found; name a folder or a pattern of files")
     for file in files:
-        if format_of(file) == "xlsx":
+        if format_of(file).sheets:
             raise TableError(
                 f"{file}: workbooks are not supported among many files; use Parquet or CSV"
             )

@@ -111,7 +111,7 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
     ...     rated.save_model(f"{folder}/model.skops")
     ...     model = load_model(f"{folder}/model.skops")
     >>> model.predict(pd.DataFrame({"cm": [3, 10]}))["grade_predicted"].tolist()
-    [1, 2]
+    [1.0, 2.0]
     """
     from skops.io import loads
 

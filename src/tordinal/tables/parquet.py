@@ -3,10 +3,11 @@
 import io
 from typing import IO, Any
 
+from tordinal.tables.formats import Format
 from tordinal.tables.table import Table, cell_text, unique_names
 from tordinal.tables.values import TableError
 
-__all__ = ["read_parquet", "table_of_arrow", "write_parquet"]
+__all__ = ["FORMAT", "read_parquet", "table_of_arrow", "write_parquet"]
 
 
 def read_parquet(path: str, data: bytes) -> Table:
@@ -109,3 +110,13 @@ def _arrow(values: list[Any]) -> Any:
         return pa.array(values)
     except (pa.ArrowException, TypeError, OverflowError):
         return pa.array([None if v is None else cell_text(v) for v in values])
+
+
+FORMAT = Format(
+    name="parquet",
+    title="Parquet",
+    suffixes=(".parquet", ".pq"),
+    read=lambda path, data, sheet: read_parquet(path, data),
+    write=lambda table, added, file, decimal: write_parquet(table, added, file),
+    magic=lambda start: start[:4] == b"PAR1",
+)
