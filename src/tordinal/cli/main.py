@@ -111,11 +111,11 @@ def label(
         list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="Columns to learn from. Without this and --text: all that are of use.",
+            help="Columns to learn from. Without this and --text: all that are useful.",
         ),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.")
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.")
     ] = None,
     order: Annotated[
         str | None,
@@ -209,7 +209,7 @@ def label(
     on a Dask cluster, and OUT is a folder of as many Parquet files.
 
     Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text
-    turned into words; identifiers and constants are left out. What was done with each is shown.
+    turned into words; identifiers and constants are excluded. How each column was read is shown.
 
     [bold]Examples[/]
 
@@ -231,7 +231,7 @@ def label(
         many = _names_many(file)
         for path in (*(() if many else (file, out)), *((filled,) if filled is not None else ())):
             if path != "-" and not os.path.isdir(path):
-                format_of(path)  # what cannot be read is refused at once, before heavy imports
+                format_of(path)  # fail before heavy imports
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.label import Job, run_label
         from tordinal.tables.rating import Settings

@@ -53,9 +53,9 @@ def run_reproduce(
     out : Path
         Folder for table, figures and claims.
     ours, quiet : bool
-        Whether to add the methods beyond the paper, and to say nothing.
+        Whether to add the methods beyond the paper, and to print errors only.
     check : int or None
-        Run so many random results of the table again instead, and say how well they agree.
+        Instead, repeat this many random results of the table and compare them.
     """
     started, console = (
         time.perf_counter(),
@@ -68,7 +68,9 @@ def run_reproduce(
             f"--jobs {jobs}: name a number of runs at the same time, or -1 for one per core"
         )
     if data is not None and not Path(data).is_dir():
-        raise InputError(f"--data {data}: no such folder; leave it out to download the data sets")
+        raise InputError(
+            f"--data {data}: no such folder; remove the option to download the datasets"
+        )
     cells = [
         c
         for f in wanted
@@ -97,7 +99,7 @@ def run_reproduce(
         results = table.frame()
         if table.ignored:
             console.print(
-                f"Lines that hold no result and were left out: {', '.join(map(str, table.ignored))}"
+                f"Lines without a result were skipped: {', '.join(map(str, table.ignored))}"
             )
         drawn = [f for f in wanted if figure != "all" or (results["study"] == FIGURES[f]).any()]
         for path in (path for f in drawn for path in draw_figure(f, results, out)):
@@ -127,7 +129,7 @@ def _check(
     console: Console,
     quiet: bool,
 ) -> None:
-    """Run some results of a table again, and say how well they agree."""
+    """Repeat some results of a table and print how well they agree."""
     wanted = set(keys)
     latest = {key: row for row in table.rows() if (key := tuple(row[k] for k in KEY))}
     rows = [row for key, row in latest.items() if key in wanted]
@@ -146,7 +148,7 @@ def _check(
 
 
 def _tell(teller: ProgressDisplay, done: int, total: int, running: list[Cell]) -> None:
-    """Say what is running."""
+    """Show what is running."""
     cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
     teller("running", done, total, cells[0] + more if cells else "")
@@ -160,7 +162,7 @@ def _run(
     console: Console,
     quiet: bool,
 ) -> int:
-    """Run what is missing, and say what is running."""
+    """Run what is missing, and show what is running."""
     todo = missing_cells(cells, table)
     console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
     with ProgressDisplay(quiet) as teller:

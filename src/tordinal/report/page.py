@@ -1,4 +1,4 @@
-"""The page: what is said in the report, and the template that says it."""
+"""The report page: its content and the template that renders it."""
 
 from importlib.resources import files
 from typing import Any

@@ -308,7 +308,7 @@ def learning(curve: Curve) -> Picture:
     picture = Picture(
         "Would more ratings help?",
         f"{curve} Dots: measured without the unrated rows. Dashed: the estimate.",
-        ["ratings", "steps off", "how"],
+        ["ratings", "mean error in steps", "how"],
         rows,
         232,
     )
@@ -335,7 +335,7 @@ def learning(curve: Curve) -> Picture:
         picture.shapes.append(shape.format(x, y, kind))
         picture.text(x, bottom + 16, f"{n:,}", "middle", "small")
     picture.text((left + WIDTH) / 2, bottom + 34, "ratings to learn from", "middle", "small")
-    picture.text(left + 6, top + 2, "steps off", "start", "small")
+    picture.text(left + 6, top + 2, "mean error in steps", "start", "small")
     return picture
 
 

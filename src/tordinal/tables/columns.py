@@ -87,13 +87,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     columns : sequence of str or None, default=None
         Columns to use. None: all, or with `text` those alone.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to exclude.
     missing : sequence of str, default=()
         Marks of missing values in numbers, dates and categories, besides the usual ones.
     decimal : {".", ","}, default="."
         The decimal separator of numbers that do not tell it.
     meaning : str or None, default=None
-        What knows the meaning of texts, as in `tordinal.text.TextViews`.
+        Embedding model, as in `tordinal.text.TextViews`.
     n_axes : int, default=25
         How many axes phrases and letters of texts are placed on; 0 reads the words alone, which
         takes a fifth of the time.
@@ -297,7 +297,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
 
     def warnings(self, counts: Sequence[CellCounts]) -> list[str]:
-        """Say which columns are unlike those of training.
+        """Describe which columns differ from those of training.
 
         Parameters
         ----------
@@ -443,12 +443,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 column["why"] = text
 
     def exclude(self, useless: Mapping[str, str]) -> None:
-        """Plan to do without some groups of columns.
+        """Exclude some groups of columns from the plan.
 
         Parameters
         ----------
         useless : mapping of str to str
-            Groups to leave out, and why.
+            Groups to exclude, and why.
         """
         for column in self.plan_:
             numeric = column["role"] in ("number", "date")
@@ -577,7 +577,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if (np.abs(numbers) > LARGEST).any():
                     raise TableError(
                         f"column {name} holds {numbers[np.nanargmax(np.abs(numbers))]:.3g}, too "
-                        f"large a number to learn from; mend the cell, or leave out `drop` {name}"
+                        "large a number to learn from; correct the cell, or exclude the column with "
+                        f"`drop` {name}"
                     )
                 columns[name] = numbers
             elif role == "category":

@@ -63,7 +63,7 @@ def read_delimited(path: str, text: str, kind: str) -> Table:
     >>> table.names, table.columns, table.notes
     (['name', 'stars'], [['Tea'], ['5']], ["1 line above the header is a title: 'Reviews of 2023'"])
     """
-    # The default refuses 128 kB of text.
+    # The default limit is 128 kB of text.
     csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
     first = text[: text.find("\n")].strip().strip('"').lower() if "\n" in text else ""
     told = first[4:] if first.startswith("sep=") and len(first) == 5 else None

@@ -185,7 +185,7 @@ def write_table(
     file : binary file
         Where to.
     path : str
-        The name that tells the format to write, and whether it is packed; ``-`` for that of the
+        Name that determines the format, and whether it is compressed; ``-`` for that of the
         table. The format that was read keeps rows as they were written.
     decimal : {".", ","}
         The decimal separator of the added columns, in CSV and TSV.

@@ -250,7 +250,7 @@ class Rating:
     held_out : ndarray
         Rows whose rating was hidden from the model in cross-validation.
     cv_rank : ndarray
-        What the model then said of them.
+        Their predictions.
     cv_probability : ndarray of shape (len(held_out), n_classes)
         With which probabilities.
     errors : dict of str to (float, float)
@@ -263,7 +263,7 @@ class Rating:
     curve : Curve or None
         How errors fall with the number of ratings.
     notes : list of str
-        What else should be said.
+        Notes for the user.
     whole : Totals or None
         Counts over all rows, where these are a sample of them.
     """
@@ -348,7 +348,7 @@ class Rating:
 
     @property
     def leader(self) -> Any:
-        """The model, or the first member of a committee: the one whose projection is shown."""
+        """The model, or the first member of an ensemble: the one whose projection is shown."""
         return self.model.members[0]
 
     @property
