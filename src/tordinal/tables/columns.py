@@ -577,8 +577,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if (np.abs(numbers) > LARGEST).any():
                     raise TableError(
                         f"column {name} holds {numbers[np.nanargmax(np.abs(numbers))]:.3g}, too "
-                        "large a number to learn from; correct the cell, or exclude the column with "
-                        f"`drop` {name}"
+                        "large a number to learn from; correct the cell, or exclude the column "
+                        f"with `drop` {name}"
                     )
                 columns[name] = numbers
             elif role == "category":
