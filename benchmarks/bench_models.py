@@ -25,7 +25,7 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     rows = []
     for name, settings in (
         ("TORCV, words and phrases", Settings(C=1.0, choose_columns=False)),
-        ("TOR, rbf kernel", Settings("tor", kernel="rbf", choose_columns=False)),
+        ("TOR, rbf kernel", Settings(method="tor", kernel="rbf", choose_columns=False)),
     ):
         model = rate(table, target, TableEncoder(), settings, lambda *_: None).model
         few = {column: cells[:20] for column, cells in table.items()}

@@ -18,7 +18,7 @@ SEEDS = 10
 def one(data: Path, name: str, seed: int) -> dict[str, Any]:
     """Errors that a search promises, and those on the rows whose labels were hidden."""
     from tordinal import TORCV
-    from tordinal.tables.worth import judge
+    from tordinal.tables.expected_error import estimate_error
 
     warnings.simplefilter("ignore")
     X, y, views = load(data, name)
@@ -30,13 +30,13 @@ def one(data: Path, name: str, seed: int) -> dict[str, Any]:
     model = TORCV(views=views, **({"kernel": "linear"} if views else {})).fit(X, hidden)
     seconds = time.perf_counter() - start
     evidence = model.evidence()
-    worth = judge(y[evidence.rows], evidence.ranks, list(range(int(y.max()) + 1)))
+    expected = estimate_error(y[evidence.rows], evidence.ranks, list(range(int(y.max()) + 1)))
     labels, truth = model.transduction_[rest], y[rest]
     p = model.predict_proba(X[rest]) if seed < 3 else None
     record = {
         "set": name, "seed": seed, "seconds": seconds,
-        "promised wrong": 1.0 - worth.right, "promised off": worth.off,
-        "wrong ±": worth.right_error, "off ±": worth.off_error,
+        "promised wrong": expected.zero_one, "promised off": expected.mae,
+        "wrong ±": expected.accuracy_margin, "off ±": expected.mae_margin,
         "true wrong": float(np.mean(labels != truth)),
         "true off": float(np.mean(np.abs(labels - truth))),
     }  # fmt: skip

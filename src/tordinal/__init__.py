@@ -5,14 +5,22 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tordinal.estimators import MTSVM, REDSVM, SVOR, TOR, TORCV
+    from tordinal.rated_table import RatedTable, rate_table
+    from tordinal.tables.models import load_model
 
-__all__ = ["MTSVM", "REDSVM", "SVOR", "TOR", "TORCV"]
+__all__ = ["MTSVM", "REDSVM", "SVOR", "TOR", "TORCV", "RatedTable", "load_model", "rate_table"]
+
+_HOMES = dict.fromkeys(["MTSVM", "REDSVM", "SVOR", "TOR", "TORCV"], "tordinal.estimators") | {
+    "RatedTable": "tordinal.rated_table",
+    "load_model": "tordinal.tables.models",
+    "rate_table": "tordinal.rated_table",
+}
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators when first asked for, so that ``tordinal --help`` answers at once."""
-    if name in __all__:
-        value = getattr(import_module("tordinal.estimators"), name)
+    """Import a name when it is first used, so that ``tordinal --help`` is fast."""
+    if name in _HOMES:
+        value = getattr(import_module(_HOMES[name]), name)
     elif name == "__version__":
         value = import_module("importlib.metadata").version("tordinal")
     else:

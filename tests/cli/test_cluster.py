@@ -56,7 +56,7 @@ def test_label_on_a_cluster_is_label(table, tmp_path):
 def test_no_scheduler_is_said_at_once(table, tmp_path, monkeypatch):
     from tordinal.cli import cluster
 
-    monkeypatch.setattr(cluster, "PATIENCE", "1s")
+    monkeypatch.setattr(cluster, "TIMEOUT", "1s")
     shared = ["label", table, "--target", "grade", "-o", tmp_path / "o.csv"]
     said = run(*shared, "--scheduler", "tcp://127.0.0.1:9", code=2)
     assert "no Dask scheduler with workers answers there" in said.output

@@ -8,7 +8,7 @@ def test_demo_grades_the_hidden_rows_and_says_where(tmp_path):
     folder = tmp_path / "demo"
     result = CliRunner().invoke(app, ["demo", "--out", str(folder)])
     assert result.exit_code == 0, result.output
-    assert "Against the grades that were hidden" in result.output
+    assert "Compared with the hidden grades" in result.output
     assert "report.html" in result.output
     table, graded = pd.read_csv(folder / "diabetes.csv"), pd.read_csv(folder / "graded.csv")
     known = table["grade"].notna()

@@ -175,7 +175,7 @@ def bad_inputs(folder):
         "line 3 has 3 cells": [folder / "ragged.csv", *target, "-o", out],
         "holds binary data": [folder / "binary.csv", *target, "-o", out],
         "line 2 is not UTF-8": [folder / "latin.csv", *target, "-o", out],
-        "name a folder": [folder, *target, "-o", out],
+        "OUT must be a folder": [folder, *target, "-o", out],
         "no such file": [folder / "absent.csv", *target, "-o", out],
         "there is no folder": [ok, *target, "-o", folder / "no" / "out.csv"],
         "--report": [ok, *target, "-o", out, "--report", folder],
@@ -314,7 +314,7 @@ def test_its_own_output_can_be_rated_again(reviews, tmp_path):
     table.loc[row, "stars"] = "5"  # somebody has rated it since
     table.to_csv(first, index=False)
     said = " ".join(run("label", first, "--target", "stars", "-o", second, *FAST).output.split())
-    assert "earlier answers are replaced: stars_predicted, stars_confidence, stars_source" in said
+    assert "of an earlier run are replaced: stars_predicted, stars_confidence, stars_so" in said
     again = pd.read_csv(second, dtype=str, keep_default_na=False)
     assert list(again.columns) == list(table.columns)
     assert again.loc[row, "stars_source"] == "given"

@@ -46,7 +46,7 @@ def rated(folder):
 
 def killed_during(address, stages, monkeypatch):
     """Kill a worker whenever one of some stages of the work has begun."""
-    told, killed = many.Teller.__call__, []
+    told, killed = many.ProgressDisplay.__call__, []
 
     def tell(self, name, done, total, detail=""):
         told(self, name, done, total, detail)
@@ -55,7 +55,7 @@ def killed_during(address, stages, monkeypatch):
             with Client(address, set_as_default=False) as client:
                 os.kill(next(iter(client.run(os.getpid).values())), signal.SIGKILL)
 
-    monkeypatch.setattr(many.Teller, "__call__", tell)
+    monkeypatch.setattr(many.ProgressDisplay, "__call__", tell)
     return killed
 
 
@@ -117,7 +117,7 @@ def test_nothing_is_left_of_what_is_interrupted_or_fails(address, folder, tmp_pa
             raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(many.Teller, "__call__", stop)
+        patch.setattr(many.ProgressDisplay, "__call__", stop)
         assert "interrupted" in run(*shared, code=2).output
     assert list(tmp_path.iterdir()) == []
     with Client(address, set_as_default=False) as client:
@@ -143,26 +143,13 @@ def test_what_does_not_go_with_many_files_is_said(address, folder, tmp_path):
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("")
     for arguments, message in (
-        ([tmp_path / "o.csv"], "name a folder"),
-        (["-"], "name a folder"),
+        ([tmp_path / "o.csv"], "OUT must be a folder"),
+        (["-"], "OUT must be a folder"),
         ([tmp_path / "full"], "is not empty"),
-        ([tmp_path / "o", "--next", "3", tmp_path / "n.csv"], "--next goes with a single table"),
+        ([tmp_path / "o", "--next", "3", tmp_path / "n.csv"], "--next requires a single table"),
         ([tmp_path / "o", "--kernel", "rbf"], "are linear"),
     ):
         assert message in run(*shared, *arguments, code=2).output.replace("\n", " ")
     none = run("label", tmp_path / "*.parquet", *SHARED, "-o", tmp_path / "o", code=2)
-    assert "no table is there" in none.output
+    assert "no tables found" in none.output
     assert sorted(p.name for p in tmp_path.iterdir()) == ["full"]
-
-
-def test_a_sample_is_shared_out_in_proportion():
-    assert many._shared_out([10, 30, 0], 100) == [10, 30, 0]
-    shares = many._shared_out([1, 1000, 3, 996], 100)
-    assert sum(shares) == 100
-    assert shares[1] == 50
-
-
-def test_outputs_are_beside_each_other_as_inputs_are():
-    assert many._beside(["/x/a/1.csv.gz", "/x/b/1.parquet"]) == ["a/1.parquet", "b/1.parquet"]
-    with pytest.raises(ValueError, match=r"both become 1\.parquet"):
-        many._beside(["/x/1.csv", "/x/1.parquet"])

@@ -106,7 +106,7 @@ def test_the_errors_shown_are_those_of_the_rated_rows(model, tmp_path):
     said = " ".join(run("predict", model, tmp_path / "new.csv", "-o", rated).output.split())
     # Every third row was learned from.
     assert "The model learned from 7 of the 20 rated rows" in said
-    assert "On 13 rated rows that are new to it: 54 % wrong, 0.54 steps off on average." in said
+    assert "On 13 rated rows that are new to it: 54 % wrong, off by 0.54 steps on average." in said
 
 
 def test_predict_reads_and_writes_standard_streams_and_can_be_quiet(model):
@@ -229,6 +229,6 @@ def test_a_model_of_an_earlier_version_predicts_and_says_less(of_patients, tmp_p
     said = predicted(tmp_path / "old.skops", new, tmp_path)
     rated = pd.read_csv(tmp_path / "rated.csv", keep_default_na=False)
     assert "Warning" not in said
-    assert "Note: the model was saved by an earlier version" in said
+    assert "Note: an earlier version saved the model" in said
     predicted(of_patients, new, tmp_path)
     pd.testing.assert_frame_equal(rated, pd.read_csv(tmp_path / "rated.csv", keep_default_na=False))

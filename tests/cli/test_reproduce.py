@@ -193,7 +193,7 @@ def test_lines_that_are_no_results_are_left_out_and_named(tmp_path):
     (tmp_path / "results.jsonl").write_text("\n".join([*bad, *lines]) + "\n")
     result = CliRunner().invoke(app, ["reproduce", "claims", "--out", str(tmp_path)])
     assert result.exit_code == 0, result.output
-    assert "left out: 1, 2, 3, 4, 5, 6, 7" in result.output
+    assert "were skipped: 1, 2, 3, 4, 5, 6, 7" in result.output
     assert f"from {len(lines):,} results" in (tmp_path / "claims.md").read_text()
     assert sorted(os.listdir(tmp_path)) == ["claims.md", "results.jsonl"]
 

@@ -4,12 +4,22 @@ import signal
 import threading
 from types import SimpleNamespace
 
+import numpy as np
 import pytest
 import typer
+from commands import run
 
 from tordinal.cli import session
 from tordinal.cli.main import app
-from tordinal.cli.session import Teller, console_for, finishing, grid, in_options, refusing
+from tordinal.cli.session import (
+    ProgressDisplay,
+    console_for,
+    grid,
+    ignore_interrupts,
+    reporting_errors,
+    with_option_names,
+)
+from tordinal.exceptions import InputError
 
 
 @contextlib.contextmanager
@@ -30,23 +40,23 @@ class Clock:
 
 @pytest.mark.parametrize("name", ["target", "order", "text", "columns", "drop", "encoding"])
 def test_parameters_are_named_as_options_that_there_are(name):
-    assert in_options(f"`{name}` x: bad; see `{name}`") == f"--{name} x: bad; see --{name}"
+    assert with_option_names(f"`{name}` x: bad; see `{name}`") == f"--{name} x: bad; see --{name}"
     label = typer.main.get_command(app).commands["label"]
     assert f"--{name}" in {option for parameter in label.params for option in parameter.opts}
 
 
 def test_other_text_in_backticks_stays():
-    for text in ("run `tordinal label`", "`targets` x", "target x", "`C`"):
-        assert in_options(text) == text
+    for text in ("run `tordinal label`", "`targets` x", "target x", "`C2`"):
+        assert with_option_names(text) == text
 
 
 @pytest.mark.parametrize(
     ("error", "said"),
     [
-        (ValueError("`target` t: every cell is empty"), "Error: --target t: every cell is empty\n"),
+        (InputError("`target` t: every cell is empty"), "Error: --target t: every cell is empty\n"),
         (OSError("x.csv: no such file"), "Error: x.csv: no such file\n"),
-        (ValueError("a\x1b[2Jb \u202e [bold]c"), "Error: a␛[2Jb [U+202E] [bold]c\n"),
-        (ValueError("long " * 60), "Error: " + "long " * 60 + "\n"),
+        (InputError("a\x1b[2Jb \u202e [bold]c"), "Error: a␛[2Jb [U+202E] [bold]c\n"),
+        (InputError("long " * 60), "Error: " + "long " * 60 + "\n"),
         (
             MemoryError("8 GiB"),
             "Error: out of memory (8 GiB); use fewer rows, or --method redsvm\n",
@@ -55,31 +65,62 @@ def test_other_text_in_backticks_stays():
     ],
 )
 def test_bad_input_becomes_one_line_on_standard_error(error, said, capsys):
-    with refused(), refusing():
+    with refused(), reporting_errors():
         raise error
     assert capsys.readouterr() == ("", said)
 
 
 def test_what_an_interrupt_leaves_may_be_said_otherwise(capsys):
-    with refused(), refusing("stopped; what was done is kept"):
+    with refused(), reporting_errors("stopped; what was done is kept"):
         raise KeyboardInterrupt
     assert capsys.readouterr().err == "Error: stopped; what was done is kept\n"
 
 
-def test_mistakes_of_the_program_are_not_refusals():
-    with pytest.raises(ZeroDivisionError), refusing():
-        raise ZeroDivisionError
+def failing_inside_numpy(*_, **__):
+    return np.eye(3) @ np.eye(2)
+
+
+@pytest.mark.parametrize("debug", [False, True])
+def test_a_bug_is_shown_as_one_with_the_traceback_on_request(debug, capsys):
+    with pytest.raises(typer.Exit) as left, reporting_errors(debug=debug):
+        failing_inside_numpy()
+    assert left.value.exit_code == 70
+    said = capsys.readouterr().err
+    assert "Error: This is a bug in tordinal, not in your input. Please report it" in said
+    assert "ValueError: matmul: " in said
+    assert "test_session.py, line" in said
+    assert ("Traceback" in said) == debug
+
+
+@pytest.mark.filterwarnings("ignore:overflow encountered")
+def test_a_failure_inside_numpy_is_no_mistake_of_the_user(reviews, tmp_path, monkeypatch):
+    shared = ["label", reviews, "--target", "stars", "-o", tmp_path / "o.csv", "--method"]
+    with monkeypatch.context() as patch:
+        patch.setattr("tordinal.estimators.REDSVM.predict_proba", failing_inside_numpy)
+        said = run(*shared, "redsvm", code=70).output
+        assert "This is a bug in tordinal" in said
+        assert "Traceback" in run(*shared, "redsvm", "--debug", code=70).output
+    assert not (tmp_path / "o.csv").exists()
+    said = run(*shared, "tor", "--C", "1e308", code=2).output  # what the library itself rejects
+    assert "the solution is not finite" in said
+
+
+def test_interrupts_and_exits_are_neither_input_errors_nor_bugs():
+    with pytest.raises(typer.Abort), reporting_errors():
+        raise typer.Abort
+    with pytest.raises(SystemExit), reporting_errors():
+        raise SystemExit(3)
 
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 def test_signals_are_interrupts_until_the_results_are_put_in_place(number, capsys):
     before = signal.getsignal(number)
-    with refused(), refusing():
+    with refused(), reporting_errors():
         signal.raise_signal(number)
     assert "interrupted" in capsys.readouterr().err
     assert signal.getsignal(number) is before
-    with refusing():
-        finishing()
+    with reporting_errors():
+        ignore_interrupts()
         signal.raise_signal(number)  # too late, and so without effect
     assert capsys.readouterr().err == ""
     assert signal.getsignal(number) is before
@@ -91,9 +132,9 @@ def test_outside_the_main_thread_no_signal_is_touched():
 
     def work():
         try:
-            with refusing():
-                finishing()
-                raise ValueError("bad")
+            with reporting_errors():
+                ignore_interrupts()
+                raise InputError("bad")
         except typer.Exit as error:
             left.append(error.exit_code)
 
@@ -110,30 +151,34 @@ def test_what_compiled_code_makes_of_an_interrupt_is_one(capsys):
             signal.raise_signal(signal.SIGINT)
         raise SystemError("returned a result with an exception set")
 
-    with pytest.raises(typer.Exit), refusing():
+    with pytest.raises(typer.Exit), reporting_errors():
         compiled()
     assert "interrupted" in capsys.readouterr().err
-    with pytest.raises(SystemError), refusing():
+    with pytest.raises(typer.Exit) as left, reporting_errors():
         raise SystemError("without an interrupt")
+    assert left.value.exit_code == 70
 
 
 def test_an_interrupt_that_was_swallowed_is_raised_by_the_next_progress():
     reached = []
-    with refused(), refusing(), Teller(quiet=True) as teller:
+    with refused(), reporting_errors(), ProgressDisplay(quiet=True) as teller:
         with contextlib.suppress(KeyboardInterrupt):  # as compiled code may
             signal.raise_signal(signal.SIGINT)
         reached.append("went on")
         teller("fitting", 0, 1)
         reached.append("told")
     assert reached == ["went on"]
-    with refusing(), Teller(quiet=True) as teller:  # the next command starts afresh
+    with (
+        reporting_errors(),
+        ProgressDisplay(quiet=True) as teller,
+    ):  # the next command starts afresh
         teller("fitting", 0, 1)
         reached.append("told")
     assert reached == ["went on", "told"]
 
 
 def test_where_nothing_can_be_redrawn_a_line_is_written_for_a_new_name(capsys):
-    with Teller(quiet=False) as teller:
+    with ProgressDisplay(quiet=False) as teller:
         for done in range(3):
             teller("reading", done, 2)
         teller("[b]fitting", 0, 1)
@@ -143,12 +188,12 @@ def test_where_nothing_can_be_redrawn_a_line_is_written_for_a_new_name(capsys):
 
 def test_details_are_said_now_and_then_with_the_time_left(capsys, monkeypatch):
     clock = Clock(monkeypatch)
-    with Teller(quiet=False) as teller:
+    with ProgressDisplay(quiet=False) as teller:
         for seconds, done, detail in (
             (0, 0, "a"),
-            (session.SAID_EVERY - 1, 1, "b"),  # too soon
-            (session.SAID_EVERY, 2, "c"),
-            (2 * session.SAID_EVERY - 1, 3, "d"),  # too soon
+            (session.LINE_EVERY - 1, 1, "b"),  # too soon
+            (session.LINE_EVERY, 2, "c"),
+            (2 * session.LINE_EVERY - 1, 3, "d"),  # too soon
             (600, 4, "e"),
             (700, 1_000, "f"),
         ):
@@ -165,7 +210,7 @@ def test_details_are_said_now_and_then_with_the_time_left(capsys, monkeypatch):
 
 def test_long_work_without_details_is_said_too(capsys, monkeypatch):
     clock = Clock(monkeypatch)
-    with Teller(quiet=False) as teller:
+    with ProgressDisplay(quiet=False) as teller:
         for done in range(3):
             clock.now = 20.0 * done
             teller("fitting", done, 5)
@@ -178,7 +223,7 @@ def test_long_work_without_details_is_said_too(capsys, monkeypatch):
 
 def test_quiet_says_nothing(capsys, monkeypatch):
     clock = Clock(monkeypatch)
-    with Teller(quiet=True) as teller:
+    with ProgressDisplay(quiet=True) as teller:
         for done in range(5):
             clock.now = 1000.0 * done
             teller("running", done, 5, "a detail")
@@ -189,7 +234,7 @@ def test_quiet_says_nothing(capsys, monkeypatch):
 def test_on_a_terminal_progress_is_drawn_and_then_wiped_away(capsys, monkeypatch):
     for name, value in (("FORCE_COLOR", "1"), ("TERM", "xterm"), ("COLUMNS", "100")):
         monkeypatch.setenv(name, value)
-    with Teller(quiet=False) as teller:
+    with ProgressDisplay(quiet=False) as teller:
         teller("running", 3, 7, "books")
     drawn = capsys.readouterr().err
     assert "running ..." not in drawn  # lines are for where nothing can be redrawn

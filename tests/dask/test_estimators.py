@@ -103,7 +103,7 @@ def test_any_number_of_workers_gives_the_same_answer(client):
         np.testing.assert_array_equal(labels, answers[0][1])
 
 
-def test_equal_rows_are_told_apart_as_on_one_machine(client):
+def test_equal_rows_are_unique_names_as_on_one_machine(client):
     X, _, hidden = problem(90, 3, 30)
     X = np.round(X)  # many ties
     for swaps in ("all", "optimal", 2):

@@ -44,7 +44,7 @@ def make_rating(method="tor", **options):
         columns,
         target,
         TableEncoder(),
-        Settings(method, choose_columns=False, **options),
+        Settings(method=method, choose_columns=False, **options),
         lambda *_: None,
     )
     return rating, Table([*columns, "grade<u>"], [*columns.values(), cells], "csv")
@@ -85,7 +85,7 @@ def test_every_part_is_there(page):
         "in cross-validation",
         "How the objective fell",
         "What pushes the rating down and up",
-        "Worth rating next",
+        "Rows to rate next",
         "Examples of each rating",
         "What was done with each column",
         "How often each rating is right",
@@ -115,7 +115,7 @@ def test_a_supervised_model_has_no_swaps_to_show():
     rating, table = make_rating("redsvm", kernel="rbf")
     page = render_report(rating, table, "a", "b")
     assert "How the objective fell" not in page
-    assert "No model with unrated rows was used" in page
+    assert "No model used the unrated rows" in page
     assert page.count("<svg") == 7
 
 
@@ -124,13 +124,16 @@ def test_the_page_says_how_many_rows_of_how_many_and_their_errors(rated, page):
     wrong, off = rating.errors["this model"]
     assert "<h1>100 rows rated from 20 given ratings</h1>" in page
     shown = re.sub(r"\s+", " ", re.sub("<.*?>", "", page))
-    worth = rating.worth
-    assert f"{100 * (1 - wrong):.0f} % ± {100 * worth.right_error:.0f} rated exactly right" in shown
-    assert f"{off:.2f} ± {worth.off_error:.2f} steps off on average" in shown
+    expected = rating.expected_error
+    assert (
+        f"{100 * (1 - wrong):.0f} % ± {100 * expected.accuracy_margin:.0f} rated exactly right"
+        in shown
+    )
+    assert f"{off:.2f} ± {expected.mae_margin:.2f} mean absolute error, in steps" in shown
     given = rating.target.rank[rating.held_out]
     off_by_guess = [np.mean(np.abs(given - k)) for k in range(3)]
-    label, constant_wrong, _, constant_off, error = page_module._errors(rating)[-1]
-    assert label == "always the same guess"
+    label, constant_wrong, _, constant_off, error = rating.error_rows[-1]
+    assert label == "always the same rating"
     assert constant_off == min(off_by_guess)
     assert constant_wrong == 1 - np.bincount(given).max() / len(given)
     assert error > 0
@@ -168,7 +171,7 @@ def test_words_push_the_rating_the_way_they_are_meant(kernel):
     texts, stars = make_reviews(600, random_state=1)
     cells = [str(s) if i % 2 else "" for i, s in enumerate(stars)]
     columns = {"review": texts}
-    settings = Settings("redsvm", kernel=kernel)
+    settings = Settings(method="redsvm", kernel=kernel)
     rating = rate(columns, read_target("t", cells, None), TableEncoder(), settings, lambda *_: None)
     table = Table(["review", "t"], [texts, cells], "csv")
     h = rating.leader.predict_projection(rating.X)
@@ -238,5 +241,5 @@ def test_shares_of_the_unrated_rows_have_an_interval(rated, page):
     assert [name for name, *_ in shares] == rating.target.classes
     assert sum(share for _, share, _, _ in shares) == pytest.approx(1.0)
     assert all(low <= share <= high for _, share, low, high in shares)
-    if rating.worth.judgement != "unknown":
+    if rating.expected_error.judgement != "unknown":
         assert "share of the unrated rows" in page

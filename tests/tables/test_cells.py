@@ -100,3 +100,19 @@ def test_marks():
     assert not is_mark("good")
     assert not is_mark(None)
     assert is_mark("nix", ["nix"])
+
+
+def test_each_cell_is_parsed_once_for_each_decimal_separator(monkeypatch):
+    calls = []
+
+    def counted(cell, decimal="."):
+        calls.append(cell)
+        return read_number(cell, decimal)
+
+    monkeypatch.setattr("tordinal.tables.cells.read_number", counted)
+    n = 500
+    assert read_numbers([f"${i},000.50" for i in range(1, n + 1)]) is not None
+    assert len(calls) <= n + 2  # and the example
+    calls.clear()
+    assert read_numbers([f"1.{i:03d},50 EUR" for i in range(n)]) is not None
+    assert len(calls) <= 2 * n + 2

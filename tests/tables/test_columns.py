@@ -35,7 +35,7 @@ def test_columns_are_understood_by_themselves():
     encoder = TableEncoder()
     X = encoder.fit_transform(TABLE)
     expected = {
-        **dict.fromkeys(["id", "uuid", "empty", "constant", "nested"], "left out"),
+        **dict.fromkeys(["id", "uuid", "empty", "constant", "nested"], "excluded"),
         "price": "number",
         "year": "number",
         "shop": "category",
@@ -75,11 +75,11 @@ def test_words_and_all_other_columns_together_weigh_the_same():
 
 def test_named_columns_are_used_and_no_others():
     encoder = TableEncoder(columns=["id", "price"]).fit(TABLE)
-    assert [n for n, r in roles(encoder).items() if r != "left out"] == ["id", "price"]
+    assert [n for n, r in roles(encoder).items() if r != "excluded"] == ["id", "price"]
     encoder = TableEncoder(text=["shop"]).fit(TABLE)
-    assert [n for n, r in roles(encoder).items() if r != "left out"] == ["shop"]
+    assert [n for n, r in roles(encoder).items() if r != "excluded"] == ["shop"]
     encoder = TableEncoder(drop=["review", "price"]).fit(TABLE)
-    assert roles(encoder)["price"] == roles(encoder)["review"] == "left out"
+    assert roles(encoder)["price"] == roles(encoder)["review"] == "excluded"
     assert not sp.issparse(encoder.transform(TABLE))
 
 
@@ -114,7 +114,7 @@ def test_a_text_of_stop_words_is_left_out():
     encoder = TableEncoder(text=["t"], columns=["n"]).fit(
         {"t": ["the", "and", "of"], "n": [1, 2, 3]}
     )
-    assert roles(encoder) == {"t": "left out", "n": "number"}
+    assert roles(encoder) == {"t": "excluded", "n": "number"}
 
 
 def test_a_few_odd_cells_leave_a_column_of_numbers_one():

@@ -36,10 +36,10 @@ def test_files_are_found_in_order_and_refused_by_name(tmp_path):
         (tmp_path / name).write_text("x\n1\n")
     assert [p.rsplit("/", 1)[1] for p in find_files(str(tmp_path))] == ["a.csv", "b.csv"]
     assert len(find_files(str(tmp_path / "b*"))) == 1
-    with pytest.raises(ValueError, match="no table is there"):
+    with pytest.raises(ValueError, match="no tables found"):
         find_files(str(tmp_path / "c*"))
     (tmp_path / "c.xlsx").write_text("")
-    with pytest.raises(ValueError, match="none may be a workbook"):
+    with pytest.raises(ValueError, match="workbooks are not supported"):
         find_files(str(tmp_path))
 
 
@@ -98,9 +98,22 @@ def test_each_gives_what_is_known_and_names_the_file_that_fails(client, paths):
     shared = files.shared(21)
     doubled = dict(files.each("adding", _add, [(i, shared) for i in range(3)]))
     assert doubled == {0: 21, 1: 22, 2: 23}
-    with pytest.raises(ValueError, match="a worker does not see this file"):
+    with pytest.raises(ValueError, match="a worker cannot find this file"):
         dict(files.each("looking", many.survey, [("/nowhere.csv", SOURCE)]))
 
 
 def _add(a, b):
     return a + b
+
+
+def test_a_sample_is_shared_out_in_proportion():
+    assert many.share_out([10, 30, 0], 100) == [10, 30, 0]
+    shares = many.share_out([1, 1000, 3, 996], 100)
+    assert sum(shares) == 100
+    assert shares[1] == 50
+
+
+def test_outputs_are_beside_each_other_as_inputs_are():
+    assert many.output_names(["/x/a/1.csv.gz", "/x/b/1.parquet"]) == ["a/1.parquet", "b/1.parquet"]
+    with pytest.raises(ValueError, match=r"both become 1\.parquet"):
+        many.output_names(["/x/1.csv", "/x/1.parquet"])

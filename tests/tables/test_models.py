@@ -22,7 +22,7 @@ CELLS = [str(s) if i < 40 else "" for i, s in enumerate(STARS)]
 
 
 def rated(method, **options):
-    settings = Settings(method, choose_columns=False, **options)
+    settings = Settings(method=method, choose_columns=False, **options)
     return rate(TABLE, read_target("stars", CELLS, None), TableEncoder(), settings, lambda *_: None)
 
 
@@ -120,3 +120,17 @@ def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
     assert not (tmp_path / "ran").exists()
     with pytest.raises(TableError, match="No such file"):
         load_model(str(tmp_path / "absent.skops"))
+
+
+def test_models_that_call_excluded_columns_left_out_still_load(tmp_path):
+    table = {**TABLE, "id": [str(i) for i in range(len(CELLS))]}
+    target = read_target("stars", CELLS, None)
+    settings = Settings(method="redsvm", choose_columns=False)
+    model = rate(table, target, TableEncoder(), settings, lambda *_: None).model
+    for column in [*model.encoder.plan_, *model.card["columns"]]:
+        if column["role"] == "excluded":
+            column["role"] = "left out"
+    (tmp_path / "old.skops").write_bytes(dump_model(model))
+    again = load_model(str(tmp_path / "old.skops"))
+    assert {c["role"] for c in again.card["columns"]} == {"text", "number", "excluded"}
+    assert again.used == ["review", "n"]

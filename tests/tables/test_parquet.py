@@ -14,7 +14,7 @@ def test_integers_beyond_64_bits_become_text():
     assert pq.read_table(out).to_pydict() == {"n": [str(10**30), "1"], "p": [1, 2]}
 
 
-def test_columns_of_one_name_are_told_apart():
+def test_columns_of_one_name_are_unique_names():
     arrow = pa.Table.from_arrays([pa.array([1]), pa.array([2])], names=["a", "a"])
     out = io.BytesIO()
     pq.write_table(arrow, out)

@@ -31,7 +31,7 @@ def test_given_ratings_stay_and_the_rest_is_better_than_a_guess():
 
 @pytest.mark.parametrize("method", ["tor", "redsvm"])
 def test_single_models_are_cross_validated_too(method):
-    rating = rated(Settings(method))
+    rating = rated(Settings(method=method))
     assert sorted(rating.held_out) == list(range(60))
     truth = rating.target.rank[rating.held_out]
     assert rating.errors["this model"][1] == mean_absolute_error(truth, rating.cv_rank)
@@ -40,7 +40,7 @@ def test_single_models_are_cross_validated_too(method):
 
 
 def test_the_supervised_method_sees_rated_rows_only():
-    rating = rated(Settings("redsvm", C=10.0))
+    rating = rated(Settings(method="redsvm", C=10.0))
     plain = REDSVM(C=10.0, kernel="linear").fit(rating.X[:60], rating.target.rank[:60])
     np.testing.assert_array_equal(rating.rank[60:], plain.predict(rating.X[60:]))
 

@@ -2,7 +2,7 @@ import datetime
 
 import pytest
 
-from tordinal.tables.table import Table, cell_text, told_apart
+from tordinal.tables.table import Table, cell_text, unique_names
 
 TABLE = Table(["a", "b"], [[1, 2, 3], ["x", "y", "z"]], "csv", above=2)
 
@@ -14,10 +14,10 @@ def test_rows_are_numbered_as_in_a_spreadsheet():
     assert [part.number(i) for i in range(2)] == [3, 5]
 
 
-def test_columns_of_one_name_are_told_apart_and_said():
+def test_columns_of_one_name_get_unique_names_and_a_note():
     notes = []
-    assert told_apart(["a", "a", "a (2)", "b"], notes) == ["a", "a (2)", "a (2) (2)", "b"]
-    assert notes == ["2 columns are named 'a': they are called a, a (2) here"]
+    assert unique_names(["a", "a", "a (2)", "b"], notes) == ["a", "a (2)", "a (2) (2)", "b"]
+    assert notes == ["2 columns are named 'a': here they are called a, a (2)"]
 
 
 @pytest.mark.parametrize(

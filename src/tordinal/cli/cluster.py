@@ -1,23 +1,25 @@
-"""``--scheduler``: fits of a command on the workers of a Dask cluster."""
+"""``--scheduler``: run the fits of a command on the workers of a Dask cluster."""
 
 import contextlib
 import logging
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from tordinal.exceptions import InputError
+
 __all__ = ["on_cluster"]
 
-PATIENCE = "15s"  # for a scheduler to answer, and for its first worker
+TIMEOUT = "15s"  # for the scheduler and its first worker
 
 
 @contextlib.contextmanager
 def on_cluster(scheduler: str | None) -> Iterator[Callable[[], Any]]:
-    """Connect to a cluster; what it gives makes contexts in which joblib's work runs there.
+    """Connect to a cluster; yield a function that makes contexts in which joblib runs there.
 
     Parameters
     ----------
     scheduler : str or None
-        Address of a Dask scheduler, "local" for a cluster of this machine's cores, None for none.
+        Address of a Dask scheduler, "local" for a cluster on this machine, None for no cluster.
     """
     if scheduler is None:
         yield contextlib.nullcontext
@@ -39,12 +41,12 @@ def on_cluster(scheduler: str | None) -> Iterator[Callable[[], Any]]:
                 if scheduler == "local"
                 else scheduler
             )
-            client = stack.enter_context(Client(where, timeout=PATIENCE))
-            client.wait_for_workers(1, timeout=PATIENCE)
+            client = stack.enter_context(Client(where, timeout=TIMEOUT))
+            client.wait_for_workers(1, timeout=TIMEOUT)
         except (OSError, TimeoutError, ValueError, TypeError) as error:
-            raise ValueError(
+            raise InputError(
                 f"--scheduler {scheduler}: no Dask scheduler with workers answers there "
                 f"({type(error).__name__}); start one with `dask scheduler` and `dask worker "
-                "ADDRESS`, or say --scheduler local"
+                "ADDRESS`, or use --scheduler local"
             ) from error
         yield lambda: joblib.parallel_config(backend="dask")

@@ -1,4 +1,4 @@
-"""``tordinal demo``: the main job on data that ships with scikit-learn."""
+"""``tordinal demo``: `tordinal label` on data that come with scikit-learn."""
 
 from pathlib import Path
 
@@ -16,7 +16,7 @@ from tordinal.tables.values import TableError
 
 
 def run_demo(out: Path, n_labels: int, seed: int) -> None:
-    """Hide most grades, rate the table with ``tordinal label``, and show how well that went."""
+    """Hide most grades, rate the table with ``tordinal label``, and compare with the truth."""
     console = Console()
     data = load_diabetes(as_frame=True, scaled=False)
     grade = quantize(data.target, n_ranks=5)
@@ -41,26 +41,19 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
         soft_wrap=True,
     )
     job = Job(
-        names["diabetes.csv"],
-        "grade",
-        names["graded.csv"],
-        [],
-        None,
-        [],
-        None,
-        names["report.html"],
-        names["model.skops"],
-        force=True,
-    )
+        file=names["diabetes.csv"], target="grade", out=names["graded.csv"], text=[],
+        columns=None, drop=[], order=None, report=names["report.html"],
+        model=names["model.skops"], force=True,
+    )  # fmt: skip
     run_label(job, Settings())
     hidden = grade[~kept]
     predicted = pd.read_csv(out / "graded.csv")["grade_predicted"].to_numpy()[~kept]
     guess = np.full(len(hidden), int(np.median(grade[kept])))
     console.print(
-        "Against the grades that were hidden: "
+        "Compared with the hidden grades: "
         f"{100 * mean_zero_one_error(hidden, predicted):.0f} % wrong, "
-        f"{mean_absolute_error(hidden, predicted):.2f} steps off on average "
-        f"(always the same grade: {100 * mean_zero_one_error(hidden, guess):.0f} %, "
+        f"off by {mean_absolute_error(hidden, predicted):.2f} steps on average "
+        f"(always predicting the same grade: {100 * mean_zero_one_error(hidden, guess):.0f} %, "
         f"{mean_absolute_error(hidden, guess):.2f}).\n"
         f"Open {escape(names['report.html'])} in a browser.",
         highlight=False,
@@ -69,7 +62,7 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
 
 
 def write_reviews(path: Path, seed: int) -> None:
-    """Write a table of made-up reviews, of which every fifth has stars."""
+    """Write a table of made-up reviews, every fifth of them with stars."""
     if path.exists():
         raise TableError(f"{path} exists already; name another file, or remove it")
     texts, stars = make_reviews(300, random_state=seed)

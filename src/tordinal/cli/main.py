@@ -7,10 +7,13 @@ from typing import Annotated
 
 import typer
 
+from tordinal.exceptions import InputError
+
 app = typer.Typer(
     help="Transductive ordinal regression: "
     "a few rows of a table carry an ordered rating; rate the rest.",
-    epilog="Exit status: 0 done; 2 refused or interrupted; no output is then half-written.",
+    epilog="Exit status: 0 done; 2 wrong input or interrupted; 70 a bug in tordinal. "
+    "Except with 0, nothing is written.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
@@ -49,6 +52,7 @@ Scheduler = Annotated[
     ),
 ]
 Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace existing files without asking.")]
 Encoding = Annotated[
     str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
@@ -71,7 +75,7 @@ def tordinal(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version and leave."
+            "--version", callback=_version, is_eager=True, help="Show the version and exit."
         ),
     ] = False,
 ) -> None:
@@ -107,11 +111,11 @@ def label(
         list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="Columns to learn from. Without this and --text: all that are of use.",
+            help="Columns to learn from. Without this and --text: all that are useful.",
         ),
     ] = None,
     drop: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns to leave out.")
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.")
     ] = None,
     order: Annotated[
         str | None,
@@ -150,11 +154,12 @@ def label(
             "chosen by auto."
         ),
     ] = None,
-    meaning: Annotated[
+    embeddings: Annotated[
         bool,
         typer.Option(
+            "--embeddings",
             "--meaning",
-            help='Read texts by their meaning, too (pip install "tordinal\\[meaning]").',
+            help='Use sentence embeddings of texts, too (pip install "tordinal\\[meaning]").',
         ),
     ] = False,
     quick: Annotated[
@@ -166,7 +171,7 @@ def label(
     abstain: Annotated[
         float | None,
         typer.Option(
-            metavar="0.6", help="Leave rows unrated whose confidence is below.", min=0.0, max=1.0
+            metavar="0.6", help="Leave rows below this confidence unrated.", min=0.0, max=1.0
         ),
     ] = None,
     next_rows: Annotated[
@@ -193,6 +198,7 @@ def label(
     encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Rate the rows of a table that have no rating yet.
 
@@ -203,7 +209,7 @@ def label(
     on a Dask cluster, and OUT is a folder of as many Parquet files.
 
     Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text
-    turned into words; identifiers and constants are left out. What was done with each is shown.
+    turned into words; identifiers and constants are excluded. How each column was read is shown.
 
     [bold]Examples[/]
 
@@ -217,31 +223,27 @@ def label(
 
     cat rows.jsonl | tordinal label - --target stars -o - > rated.jsonl
     """
-    from tordinal.cli.session import refusing
+    from tordinal.cli.session import reporting_errors
 
-    with refusing():
+    with reporting_errors(debug=debug):
         from tordinal.tables.files import format_of
 
         many = _names_many(file)
         for path in (*(() if many else (file, out)), *((filled,) if filled is not None else ())):
             if path != "-" and not os.path.isdir(path):
-                format_of(path)  # what cannot be read is refused at once, before heavy imports
+                format_of(path)  # fail before heavy imports
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.label import Job, run_label
         from tordinal.tables.rating import Settings
 
         settings = Settings(
-            method.value,
-            C,
-            kernel,
-            loss,
-            seed,
-            jobs,
-            quick,
+            method=method.value, C=C, kernel=kernel, loss=loss, seed=seed, jobs=jobs, quick=quick
         )
         job = Job(
-            file, target, out, text or [], columns, drop or [], order, report, model, encoding,
-            missing, sheet, filled, next_rows, probabilities, abstain, meaning, force,
+            file=file, target=target, out=out, text=text or [], columns=columns, drop=drop or [],
+            order=order, report=report, model=model, encoding=encoding, missing=missing,
+            sheet=sheet, filled=filled, next=next_rows, probabilities=probabilities,
+            abstain=abstain, embeddings=embeddings, force=force,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many
@@ -281,7 +283,7 @@ def predict(
     abstain: Annotated[
         float | None,
         typer.Option(
-            metavar="0.6", help="Leave rows unrated whose confidence is below.", min=0.0, max=1.0
+            metavar="0.6", help="Leave rows below this confidence unrated.", min=0.0, max=1.0
         ),
     ] = None,
     sheet: Sheet = None,
@@ -289,6 +291,7 @@ def predict(
     encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Rate new rows with a saved model.
 
@@ -296,14 +299,14 @@ def predict(
     ratings already, the errors are shown. A folder or a quoted pattern ('new/*.parquet') names many
     tables, which are rated on a Dask cluster into a folder of as many Parquet files.
     """
-    from tordinal.cli.session import refusing
+    from tordinal.cli.session import reporting_errors
 
-    with refusing():
+    with reporting_errors(debug=debug):
         if not _names_many(file):
             from tordinal.cli.predict import run_predict
 
             if scheduler is not None:
-                raise ValueError(
+                raise InputError(
                     f"--scheduler {scheduler}: a single table is rated here; name a folder or a "
                     "pattern of files to rate them on a cluster"
                 )
@@ -313,7 +316,7 @@ def predict(
             )  # fmt: skip
             return
         if sheet is not None:
-            raise ValueError(f"--sheet goes with a single table, and {file} names many")
+            raise InputError(f"--sheet goes with a single table, and {file} names many")
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.many import check_names, run_predict_many
 
@@ -330,11 +333,12 @@ def inspect(
     model: Annotated[
         str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
     ],
+    debug: Debug = False,
 ) -> None:
     """Show what a saved model is: classes, thresholds, settings, size, versions, expected error."""
-    from tordinal.cli.session import refusing
+    from tordinal.cli.session import reporting_errors
 
-    with refusing():
+    with reporting_errors(debug=debug):
         from tordinal.cli.predict import run_inspect
 
         run_inspect(model)
@@ -373,6 +377,7 @@ def reproduce(
     ] = None,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
+    debug: Debug = False,
 ) -> None:
     """Run the paper's study again, figure by figure.
 
@@ -381,9 +386,10 @@ def reproduce(
     from that table as PNG and SVG; claims writes a verdict on every claim of the paper's section
     VI.
     """
-    from tordinal.cli.session import refusing
+    from tordinal.cli.session import reporting_errors
 
-    with refusing("interrupted; what was done is kept, and the same command goes on from there"):
+    kept = "interrupted; results so far are kept, and the same command continues from there"
+    with reporting_errors(kept, debug=debug):
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.reproduce import run_reproduce
 
@@ -411,6 +417,7 @@ def demo(
             metavar="CSV", help="Only write a table of 300 made-up reviews, 60 of them with stars."
         ),
     ] = None,
+    debug: Debug = False,
 ) -> None:
     """Grade the diabetes of 442 patients of whom 60 are graded, and compare with the truth.
 
@@ -421,9 +428,9 @@ def demo(
 
     tordinal demo --reviews reviews.csv
     """
-    from tordinal.cli.session import refusing
+    from tordinal.cli.session import reporting_errors
 
-    with refusing():
+    with reporting_errors(debug=debug):
         from tordinal.cli.demo import run_demo, write_reviews
 
         if reviews is not None:

@@ -1,4 +1,4 @@
-"""``tordinal predict`` and ``tordinal inspect``: what can be done with a saved model."""
+"""``tordinal predict`` and ``tordinal inspect``: using a saved model."""
 
 import time
 from collections.abc import Mapping, Sequence
@@ -9,7 +9,13 @@ from rich.console import Console
 from rich.markup import escape
 from rich.text import Text
 
-from tordinal.cli.session import Teller, confirm_overwriting, console_for, finishing, grid
+from tordinal.cli.session import (
+    ProgressDisplay,
+    confirm_overwriting,
+    console_for,
+    grid,
+    ignore_interrupts,
+)
 from tordinal.tables.answers import Answers, decimal_of
 from tordinal.tables.compared import Compared, compare
 from tordinal.tables.drift import CellCounts, rating_warning
@@ -49,7 +55,7 @@ def run_predict(
     force : bool
         Whether to replace an existing file without asking.
     quiet : bool
-        Whether to say nothing but errors.
+        Whether to print errors only.
     """
     started = time.perf_counter()
     console = console_for(out, quiet)
@@ -58,10 +64,10 @@ def run_predict(
     outputs = Outputs({"FILE": file, "MODEL": model_path}, {"--out": out})
     model = load_model(model_path)
     confirm_overwriting([out], model.target, force)
-    with outputs, Teller(quiet) as teller:
-        teller("reading", 0, 1)
+    with outputs, ProgressDisplay(quiet) as progress:
+        progress("reading", 0, 1)
         table = read_table(file, encoding, sheet)
-        teller("predicting", 0, 1)
+        progress("predicting", 0, 1)
         features = table.features(model.target)
         labels, confidence, probability = model.rate(features)
         answers = Answers.made(
@@ -74,7 +80,7 @@ def run_predict(
                 raise TableError(f"{file} has a column {name!r} already; rename or remove it")
         decimal = decimal_of(table, model.encoder)
         outputs.write(out, lambda file: write_table(table, added, file, out, decimal))
-        finishing()
+        ignore_interrupts()
         outputs.commit()
     compared = compare(model, table, labels) if model.target in table.names else None
     predicted = np.bincount(probability.argmax(axis=1), minlength=len(model.classes)).tolist()
@@ -96,7 +102,7 @@ def summarise_predictions(
     seconds: float,
     notes: Sequence[str] = (),
 ) -> None:
-    """Say whether the rows are like those of training, what was done and where the result lies."""
+    """Print how the rows differ from those of training, what was done, and the file written."""
     rows, before = sum(predicted), model.card.get("counts")
     _show_counts(console, model.classes, predicted, before)
     if before is not None:
@@ -110,8 +116,8 @@ def summarise_predictions(
             console.print(Text(f"  {visible(line)}"))
     if rows and not cells:
         console.print(
-            "Note: the model was saved by an earlier version, so the table was not compared with "
-            "its training table; label that table again to have this checked.",
+            "Note: an earlier version saved the model, so this table was not compared with its "
+            "training table. Label that table again to enable the comparison.",
             highlight=False,
         )
     if compared is not None:
@@ -163,7 +169,7 @@ def run_inspect(path: str) -> None:
         "trained on",
         f"{card['rows']:,} rows, {card['ratings']:,} rated, {card['features']:,} features",
     )
-    facts.add_row("worth", _shown(card["worth"]))
+    facts.add_row("expected error", _shown(card["worth"]))
     for name, label in (
         ("this model", "error"),
         ("supervised", "without unrated rows"),
@@ -173,7 +179,7 @@ def run_inspect(path: str) -> None:
             wrong, off = card["errors"][name]
             facts.add_row(
                 f"{label}, cross-validated",
-                f"{100 * wrong:.1f} % wrong, {off:.3f} steps off on average",
+                f"{100 * wrong:.1f} % wrong, off by {off:.3f} steps on average",
             )
     facts.add_row("verdict", _shown(card["verdict"]))
     versions = ", ".join(f"{name} {number}" for name, number in card["versions"].items())
@@ -186,12 +192,12 @@ def run_inspect(path: str) -> None:
         cells = (m["kind"], m["kernel"], m["loss"], f"{m['C']:g}", *view)
         members.add_row(*map(_shown, cells))
     console.print(members)
-    columns = grid("column", "taken as", "how or why")
+    columns = grid("column", "read as", "how or why")
     for c in card["columns"]:
         columns.add_row(_shown(c["name"] or "(no name)"), c["role"], _shown(c["why"]))
     console.print(columns)
 
 
 def _shown(value: object) -> Text:
-    """A text of a model file, without what a terminal would obey."""
+    """A text of a model file, without control characters."""
     return Text(visible(str(value)))

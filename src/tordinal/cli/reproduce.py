@@ -7,7 +7,8 @@ from typing import Any
 
 from rich.console import Console
 
-from tordinal.cli.session import Teller
+from tordinal.cli.session import ProgressDisplay
+from tordinal.exceptions import InputError
 from tordinal.experiments.cells import FIGURES, HELD_FOR_LABELS, MANY_LABELS, Cell, cells_of
 from tordinal.experiments.claims import claims_page, read_reasons
 from tordinal.experiments.figures import draw_figure, incomplete
@@ -52,9 +53,9 @@ def run_reproduce(
     out : Path
         Folder for table, figures and claims.
     ours, quiet : bool
-        Whether to add the methods beyond the paper, and to say nothing.
+        Whether to add the methods beyond the paper, and to print errors only.
     check : int or None
-        Run so many random results of the table again instead, and say how well they agree.
+        Instead, repeat this many random results of the table and compare them.
     """
     started, console = (
         time.perf_counter(),
@@ -63,11 +64,13 @@ def run_reproduce(
     wanted = list(FIGURES) if figure == "all" else [figure] if figure in FIGURES else []
     sizes, names = _sizes(labels, wanted), _names(datasets, wanted)
     if jobs == 0 or jobs < -1:
-        raise ValueError(
+        raise InputError(
             f"--jobs {jobs}: name a number of runs at the same time, or -1 for one per core"
         )
     if data is not None and not Path(data).is_dir():
-        raise ValueError(f"--data {data}: no such folder; leave it out to download the data sets")
+        raise InputError(
+            f"--data {data}: no such folder; remove the option to download the datasets"
+        )
     cells = [
         c
         for f in wanted
@@ -96,7 +99,7 @@ def run_reproduce(
         results = table.frame()
         if table.ignored:
             console.print(
-                f"Lines that hold no result and were left out: {', '.join(map(str, table.ignored))}"
+                f"Lines without a result were skipped: {', '.join(map(str, table.ignored))}"
             )
         drawn = [f for f in wanted if figure != "all" or (results["study"] == FIGURES[f]).any()]
         for path in (path for f in drawn for path in draw_figure(f, results, out)):
@@ -108,7 +111,7 @@ def run_reproduce(
             console.print(f"No results yet for {', '.join(left_out)}")
         if figure in ("claims", "all"):
             if len(results) == 0:
-                raise ValueError(f"{table.path} has no results yet; run: tordinal reproduce all")
+                raise InputError(f"{table.path} has no results yet; run: tordinal reproduce all")
             page = claims_page(results, read_reasons(out / "reasons.toml"))
             place = str(out / "claims.md")
             with Outputs({}, {"claims": place}) as outputs:
@@ -126,13 +129,13 @@ def _check(
     console: Console,
     quiet: bool,
 ) -> None:
-    """Run some results of a table again, and say how well they agree."""
+    """Repeat some results of a table and print how well they agree."""
     wanted = set(keys)
     latest = {key: row for row in table.rows() if (key := tuple(row[k] for k in KEY))}
     rows = [row for key, row in latest.items() if key in wanted]
     if not rows:
-        raise ValueError(f"{table.path} has no results of these figures; run them first")
-    with Teller(quiet) as teller:
+        raise InputError(f"{table.path} has no results of these figures; run them first")
+    with ProgressDisplay(quiet) as teller:
         repeated = repeat_cells(
             rows, n, data_home=data, jobs=jobs, on_progress=partial(_tell, teller)
         )
@@ -144,8 +147,8 @@ def _check(
     console.print(f"  {place}")
 
 
-def _tell(teller: Teller, done: int, total: int, running: list[Cell]) -> None:
-    """Say what is running."""
+def _tell(teller: ProgressDisplay, done: int, total: int, running: list[Cell]) -> None:
+    """Show what is running."""
     cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
     teller("running", done, total, cells[0] + more if cells else "")
@@ -159,10 +162,10 @@ def _run(
     console: Console,
     quiet: bool,
 ) -> int:
-    """Run what is missing, and say what is running."""
+    """Run what is missing, and show what is running."""
     todo = missing_cells(cells, table)
     console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
-    with Teller(quiet) as teller:
+    with ProgressDisplay(quiet) as teller:
         return (
             run_study(
                 todo, table.path.parent, data_home=data, jobs=jobs,
@@ -183,7 +186,7 @@ def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
     )
     for name in names or ("",):
         if name not in known:
-            raise ValueError(
+            raise InputError(
                 f"--datasets {name or datasets!r}: no such data set here; "
                 f"there are {', '.join(known)}"
             )
@@ -197,12 +200,12 @@ def _sizes(labels: str | None, figures: list[str]) -> tuple[int, ...] | None:
     try:
         sizes = tuple(int(part) for part in labels.split(","))
     except ValueError:
-        raise ValueError(
+        raise InputError(
             f"--labels {labels}: name whole numbers with commas between them, as in 100,400"
         ) from None
     if figures and not any(FIGURES[f] in STUDIES_OF_LABELS for f in figures):
-        raise ValueError(f"--labels {labels}: {figures[0]} has a fixed number of labels")
+        raise InputError(f"--labels {labels}: {figures[0]} has a fixed number of labels")
     largest = max(MANY_LABELS) if figures == ["fig12"] else HELD_FOR_LABELS
     if min(sizes) < FEWEST_LABELS or max(sizes) > largest:
-        raise ValueError(f"--labels {labels}: must lie between {FEWEST_LABELS} and {largest}")
+        raise InputError(f"--labels {labels}: must lie between {FEWEST_LABELS} and {largest}")
     return sizes

@@ -1,15 +1,18 @@
-"""What all commands share: refusing bad input, progress, and tables on the terminal."""
+"""What all commands share: errors, progress, and tables on the terminal."""
 
 import contextlib
 import math
 import os
+import platform
 import re
 import signal
 import sys
 import time
+import traceback
 from collections.abc import Iterable, Iterator
+from importlib.metadata import version
 from types import FrameType
-from typing import Any
+from typing import Any, NoReturn
 
 import typer
 from rich.console import Console
@@ -25,27 +28,49 @@ from rich.table import Column
 from rich.table import Table as Grid
 from rich.text import Text
 
+from tordinal.exceptions import InputError, user_can_fix
 from tordinal.tables.outputs import is_own_output
-from tordinal.tables.values import TableError, visible
+from tordinal.tables.values import visible
 
 __all__ = [
-    "Teller",
+    "ProgressDisplay",
     "confirm_overwriting",
     "console_for",
-    "finishing",
     "grid",
-    "in_options",
-    "refusing",
+    "ignore_interrupts",
+    "reporting_errors",
+    "with_option_names",
 ]
 
-PARAMETER = re.compile(r"`(target|order|text|columns|drop|encoding|missing|sheet|filled|next)`")
+OPTIONS = {
+    name: name
+    for name in (
+        "target", "order", "text", "columns", "drop", "encoding", "missing", "sheet", "filled",
+        "next", "method", "C", "kernel", "loss", "quick", "abstain",
+    )
+} | {"n_jobs": "jobs", "random_state": "seed"}  # fmt: skip
+PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})`")
+
+WRONG_INPUT, BUG = 2, 70  # exit statuses; 70 is EX_SOFTWARE of sysexits.h
 
 _interrupted = False
 
 
 @contextlib.contextmanager
-def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[None]:
-    """Turn bad input and interrupts into one clear line and exit status 2."""
+def reporting_errors(
+    interrupted: str = "interrupted; nothing was written", *, debug: bool = False
+) -> Iterator[None]:
+    """Turn errors and interrupts into one clear message and an exit status.
+
+    The status is 2 for what the user can fix and for interrupts, and 70 for a bug.
+
+    Parameters
+    ----------
+    interrupted : str
+        What to say after an interrupt.
+    debug : bool
+        Whether to print the traceback, too.
+    """
     global _interrupted
     _interrupted = False
 
@@ -59,43 +84,59 @@ def refusing(interrupted: str = "interrupted; nothing was written") -> Iterator[
         before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield
-    except KeyboardInterrupt:
-        _refuse(interrupted)
-    except SystemError:  # what compiled code makes of an interrupt that it does not swallow
-        if not _interrupted:
-            raise
-        _refuse(interrupted)
-    except MemoryError as error:
-        _refuse(f"out of memory ({error}); use fewer rows, or --method redsvm")
-    except (ValueError, OSError, ImportError) as error:  # the last one where an extra is missing
-        _refuse(str(error))
+    except (typer.Exit, typer.Abort):
+        raise
+    except (KeyboardInterrupt, Exception) as error:
+        if debug:
+            traceback.print_exc()
+        # Compiled code that does not swallow an interrupt turns it into a SystemError.
+        if isinstance(error, KeyboardInterrupt) or (
+            _interrupted and isinstance(error, SystemError)
+        ):
+            _exit_with_error(interrupted)
+        if isinstance(error, MemoryError):
+            _exit_with_error(f"out of memory ({error}); use fewer rows, or --method redsvm")
+        if isinstance(error, OSError) or user_can_fix(error):
+            _exit_with_error(str(error))
+        _exit_with_error(_describe_bug(error), BUG)
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
 
 
-def finishing() -> None:
-    """From here on results are put in place: an interrupt would come too late and is ignored."""
+def _describe_bug(error: BaseException) -> str:
+    """What to report: the error, its place and versions."""
+    place = traceback.extract_tb(error.__traceback__)[-1]
+    return (
+        "This is a bug in tordinal, not in your input. Please report it with the text below; "
+        f"--debug shows more.\n{type(error).__name__}: {visible(str(error))} "
+        f"({os.path.basename(place.filename)}, line {place.lineno}; tordinal "
+        f"{version('tordinal')}, Python {platform.python_version()})"
+    )
+
+
+def ignore_interrupts() -> None:
+    """Ignore interrupts from here on: results are being moved into place."""
     with contextlib.suppress(ValueError):  # not in the main thread
         signal.signal(signal.SIGINT, signal.SIG_IGN)
         signal.signal(signal.SIGTERM, signal.SIG_IGN)
 
 
-def in_options(message: str) -> str:
-    """What the library says of its parameters, in terms of the command's options.
+def with_option_names(message: str) -> str:
+    """Write the names of parameters in a message as options of the command.
 
     Examples
     --------
-    >>> in_options("`target` stars: every cell is empty")
+    >>> with_option_names("`target` stars: every cell is empty")
     '--target stars: every cell is empty'
     """
-    return PARAMETER.sub(r"--\1", message)
+    return PARAMETER.sub(lambda match: f"--{OPTIONS[match[1]]}", message)
 
 
 def confirm_overwriting(paths: Iterable[str], target: str | None, force: bool) -> None:
-    """Ask before files are replaced that the command has not written itself.
+    """Ask before replacing files that the command has not written itself.
 
-    Where nobody can be asked, that is an error; an output of an earlier run may always be replaced.
+    Without a terminal that is an error. An output of an earlier run may always be replaced.
 
     Parameters
     ----------
@@ -113,25 +154,26 @@ def confirm_overwriting(paths: Iterable[str], target: str | None, force: bool) -
             continue
         what = f"{visible(path)} exists already"
         if not (sys.stdin.isatty() and sys.stderr.isatty()):
-            raise TableError(f"{what}; name another file, or use --force to replace it")
+            raise InputError(f"{what}; name another file, or use --force to replace it")
         if not typer.confirm(f"{what}. Replace it?", err=True):
-            raise TableError(f"{what}, and was not replaced; nothing was written")
+            raise InputError(f"{what}, and was not replaced; nothing was written")
 
 
-def _refuse(message: str) -> None:
+def _exit_with_error(message: str, status: int = WRONG_INPUT) -> NoReturn:
+    lines = "\n".join(map(visible, with_option_names(message).split("\n")))
     Console(stderr=True, soft_wrap=True).print(
-        Text("Error: ", style="bold red") + Text(visible(in_options(message)), style="default")
+        Text("Error: ", style="bold red") + Text(lines, style="default")
     )
-    raise typer.Exit(2)
+    raise typer.Exit(status) from None
 
 
 def console_for(out: str, quiet: bool) -> Console:
-    """Where a command talks: standard output, unless the table goes there."""
+    """Make the console of a command: standard output, unless the table goes there."""
     return Console(stderr=out == "-", quiet=quiet)
 
 
 def _duration(seconds: float) -> str:
-    """A time that is left, for people."""
+    """Write the remaining time for people."""
     return f"{max(1, round(seconds))} s" if seconds < 90 else f"{round(seconds / 60)} min"
 
 
@@ -140,17 +182,17 @@ def grid(*columns: str, title: str | None = None) -> Grid:
     return Grid(*columns, title=title, title_justify="left", title_style="bold")
 
 
-ESTIMATED_OVER = 3600.0  # seconds of progress from which the time that is left is estimated
-SAID_EVERY = 5.0  # seconds between two lines where nothing can be redrawn
+SPEED_WINDOW = 3600.0  # seconds of progress from which the remaining time is estimated
+LINE_EVERY = 5.0  # seconds between two lines without a terminal
 
 
-class Teller:
-    """Progress on standard error: what is being done, how much is left and for how long.
+class ProgressDisplay:
+    """Show progress on standard error: the task, how much is done and the remaining time.
 
     Parameters
     ----------
     quiet : bool
-        Whether to say nothing.
+        Whether to print nothing.
     """
 
     def __init__(self, quiet: bool):
@@ -168,12 +210,12 @@ class Teller:
             console=self._console,
             transient=True,
             disable=not self._live,
-            speed_estimate_period=ESTIMATED_OVER,
+            speed_estimate_period=SPEED_WINDOW,
         )
         self._task: Any = None
-        self._name, self._said, self._began = "", math.inf, 0.0
+        self._name, self._printed_at, self._began = "", math.inf, 0.0
 
-    def __enter__(self) -> "Teller":
+    def __enter__(self) -> "ProgressDisplay":
         self._progress.start()
         return self
 
@@ -181,32 +223,31 @@ class Teller:
         self._progress.stop()
 
     def __call__(self, name: str, done: int, total: int, detail: str = "") -> None:
-        """Take note of progress; an interrupt that compiled code swallowed is raised again here.
+        """Show progress; raise an interrupt again that compiled code swallowed.
 
-        The time left is estimated for all that has the same name; the detail may change. Where
-        there is no terminal to redraw, a line is written for a new name, and for a new detail now
-        and then.
+        The remaining time is estimated over everything of the same name; the detail may change.
+        Without a terminal, a line is printed for a new name and every few seconds.
         """
         if _interrupted:
             raise KeyboardInterrupt
         if name != self._name:
             self._name, self._began = name, time.monotonic()
-            self._said = -math.inf if detail else self._began
+            self._printed_at = -math.inf if detail else self._began
             if self._task is not None:
                 self._progress.remove_task(self._task)
             self._task = self._progress.add_task(name, total=total)
-            self._say(f"{name} ...")
+            self._print(f"{name} ...")
         self._progress.update(
             self._task, completed=done, total=total, description=" ".join([name, detail]).strip()
         )
-        if time.monotonic() >= self._said + SAID_EVERY:
-            self._said = time.monotonic()
+        if time.monotonic() >= self._printed_at + LINE_EVERY:
+            self._printed_at = time.monotonic()
             left = (time.monotonic() - self._began) / done * (total - done) if done else math.inf
             known = math.isfinite(left) and done < total
             estimate = f", about {_duration(left)} left" if known else ""
-            self._say(f"{done:,}/{total:,} {' '.join([name, detail]).strip()}{estimate}")
+            self._print(f"{done:,}/{total:,} {' '.join([name, detail]).strip()}{estimate}")
 
-    def _say(self, line: str) -> None:
+    def _print(self, line: str) -> None:
         if not self._live:
             self._console.print(line, highlight=False, markup=False)
             sys.stderr.flush()

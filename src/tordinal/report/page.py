@@ -1,4 +1,4 @@
-"""The page: what is said in the report, and the template that says it."""
+"""The report page: its content and the template that renders it."""
 
 from importlib.resources import files
 from typing import Any
@@ -13,7 +13,6 @@ from tordinal.tables.files import Table
 from tordinal.tables.rating import Rating
 from tordinal.tables.suggest import worth_rating
 from tordinal.tables.values import visible
-from tordinal.tables.worth import mean_error, share_error
 
 __all__ = ["render_report"]
 
@@ -61,7 +60,7 @@ def render_report(
             totals.predicted,
         )
     ]
-    if rating.worth.judgement != "unknown":
+    if rating.expected_error.judgement != "unknown":
         confidence = rating.cv_probability[np.arange(len(truth)), rating.cv_rank]
         shown.append(pictures.by_rating(names, truth, rating.cv_rank))
         shown.append(pictures.reliability(confidence, rating.cv_rank == truth))
@@ -83,6 +82,9 @@ def render_report(
     )
     return template.render(
         source=visible(source),
+        numbering="labels of the index"
+        if table.format == "frame"
+        else "those of a spreadsheet, where the header is row 1",
         result=visible(result),
         target=visible(rating.target.name),
         rows=totals.rows,
@@ -91,13 +93,13 @@ def render_report(
         abstained=abstained,
         classes=names,
         card=rating.model.card,
-        errors=_errors(rating),
+        errors=rating.error_rows,
         sure=totals.sure,
         shares=[(visible(str(name)), *rest) for name, *rest in rating.shares],
         curve="" if rating.curve is None else str(rating.curve),
-        worth=visible(str(rating.worth)),
-        figures=rating.worth,
-        useful=rating.worth.judgement == "useful",
+        expected=rating.expected_error,
+        sentence=visible(str(rating.expected_error)),
+        useful=rating.expected_error.judgement == "useful",
         verdict=rating.verdict,
         notes=[visible(note) for note in rating.notes],
         pictures=shown,
@@ -116,31 +118,6 @@ def render_report(
         ],
         colours=[pictures.class_colour(k, n) for k in range(n)],
     )
-
-
-MODELS = {
-    "this model": "the model used here",
-    "supervised": "best single model without unrated rows",
-    "transductive": "best single model with unrated rows",
-}
-
-
-def _errors(rating: Rating) -> list[tuple[str, float, float, float, float]]:
-    """Each model with its errors and their intervals, and the constant guess beside them."""
-    n, worth = len(rating.held_out), rating.worth
-    if worth.judgement == "unknown":
-        return []
-    rows = [
-        (label, wrong, share_error(wrong, n), off, mean_error(rating.spread[name], n))
-        for name, label in MODELS.items()
-        if name in rating.errors
-        for wrong, off in [rating.errors[name]]
-    ]
-    wrong = 1.0 - worth.constant_right
-    truth = rating.target.rank[rating.held_out]
-    spread = float(np.std(np.abs(truth - int(np.median(truth)))))
-    same = (share_error(wrong, n), worth.constant_off, mean_error(spread, n))
-    return [*rows, ("always the same guess", wrong, *same)]
 
 
 def _influences(
@@ -202,7 +179,7 @@ def _influences(
 
 def _shown_columns(rating: Rating) -> list[str]:
     """Columns that say most about a row to a reader: texts first."""
-    used = [c for c in rating.model.encoder.plan_ if c["role"] != "left out"]
+    used = [c for c in rating.model.encoder.plan_ if c["role"] != "excluded"]
     ordered = [c["name"] for c in used if c["role"] == "text"] + [
         c["name"] for c in used if c["role"] != "text"
     ]

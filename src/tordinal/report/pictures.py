@@ -12,7 +12,7 @@ from markupsafe import Markup
 from numpy.typing import ArrayLike, NDArray
 
 from tordinal.tables.curve import Curve
-from tordinal.tables.worth import share_error
+from tordinal.tables.expected_error import share_margin
 
 __all__ = [
     "Picture",
@@ -289,7 +289,7 @@ def reliability(confidence: NDArray[Any], right: NDArray[Any]) -> Picture:
         picture.text(left + wide * share, bottom + 16, f"{100 * share:.0f} %", "middle", "small")
     picture.line(left, bottom, left + wide, bottom - size, "threshold")
     for c, r, n in points:
-        half, x = share_error(r, n), left + wide * c
+        half, x = share_margin(r, n), left + wide * c
         low, high = max(0.0, r - half), min(1.0, r + half)
         picture.line(x, bottom - size * low, x, bottom - size * high, "whisker")
         shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot">{}</circle>')
@@ -308,7 +308,7 @@ def learning(curve: Curve) -> Picture:
     picture = Picture(
         "Would more ratings help?",
         f"{curve} Dots: measured without the unrated rows. Dashed: the estimate.",
-        ["ratings", "steps off", "how"],
+        ["ratings", "mean error in steps", "how"],
         rows,
         232,
     )
@@ -335,7 +335,7 @@ def learning(curve: Curve) -> Picture:
         picture.shapes.append(shape.format(x, y, kind))
         picture.text(x, bottom + 16, f"{n:,}", "middle", "small")
     picture.text((left + WIDTH) / 2, bottom + 34, "ratings to learn from", "middle", "small")
-    picture.text(left + 6, top + 2, "steps off", "start", "small")
+    picture.text(left + 6, top + 2, "mean error in steps", "start", "small")
     return picture
 
 

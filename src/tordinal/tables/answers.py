@@ -1,25 +1,27 @@
-"""What is said of each row: the columns that are added to a table."""
+"""The columns that are added to a table: rating, confidence and source of each row."""
 
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from tordinal.tables.columns import TableEncoder
-from tordinal.tables.rating import Rating
 from tordinal.tables.table import Table
+
+if TYPE_CHECKING:
+    from tordinal.tables.columns import TableEncoder
+    from tordinal.tables.rating import Rating
 
 __all__ = ["Answers", "decimal_of", "is_earlier"]
 
 
 @dataclass(frozen=True)
 class Answers:
-    """What is said of each row that was to be rated.
+    """Rating, confidence and source of each row.
 
     Attributes
     ----------
     labels : list
-        Ratings; None where there is none, because the confidence is too small.
+        Ratings; None where the confidence is too low.
     confidence : ndarray of shape (n_rows,)
         Probability of each rating.
     sources : list of str
@@ -37,7 +39,7 @@ class Answers:
     classes: list[Any]
 
     @classmethod
-    def of(cls, rating: Rating, abstain: float | None) -> "Answers":
+    def of(cls, rating: "Rating", abstain: float | None) -> "Answers":
         """The answers of a rating; rows below the confidence `abstain` stay unrated."""
         probability = np.where(
             rating.given[:, None], np.eye(len(rating.target.classes))[rating.rank],
@@ -68,21 +70,21 @@ class Answers:
     def columns(
         self, target: str, probabilities: bool, rows: list[int], n_rows: int
     ) -> dict[str, list[Any]]:
-        """The columns that are added; rows that were left out have empty cells."""
-        said: dict[str, list[Any]] = {
+        """The columns that are added; excluded rows have empty cells."""
+        added: dict[str, list[Any]] = {
             f"{target}_predicted": self.labels,
             f"{target}_confidence": [round(float(c), 4) for c in self.confidence],
             f"{target}_source": self.sources,
         }
         if probabilities:
             for k, name in enumerate(self.classes):
-                said[f"{target}_probability_{name}"] = [
+                added[f"{target}_probability_{name}"] = [
                     round(float(p), 4) for p in self.probability[:, k]
                 ]
         if len(rows) == n_rows:
-            return said
-        whole = {name: [None] * n_rows for name in said}
-        for name, values in said.items():
+            return added
+        whole = {name: [None] * n_rows for name in added}
+        for name, values in added.items():
             for i, value in zip(rows, values, strict=True):
                 whole[name][i] = value
         return whole
@@ -95,8 +97,8 @@ class Answers:
         }
 
 
-def decimal_of(table: Table, encoder: TableEncoder) -> str:
-    """The decimal separator of most columns of numbers, or that of the kind of file."""
+def decimal_of(table: Table, encoder: "TableEncoder") -> str:
+    """The decimal separator of most columns of numbers, or that of the file format."""
     styles = [c["style"]["decimal"] for c in encoder.plan_ if c["role"] == "number"]
     if not styles or not table.records:
         return table.decimal
@@ -104,7 +106,7 @@ def decimal_of(table: Table, encoder: TableEncoder) -> str:
 
 
 def is_earlier(name: str, target: str) -> bool:
-    """Whether a column is an answer of an earlier run."""
+    """Whether a column is from an earlier run."""
     if not name.startswith(f"{target}_"):
         return False
     rest = name.removeprefix(f"{target}_")

@@ -83,7 +83,7 @@ def unpack(content: bytes) -> dict[str, bytes]:
 
 
 def _check(infos: list[zipfile.ZipInfo], size: int, name: re.Pattern[str] = NAME) -> None:
-    """Refuse an archive by its table of contents."""
+    """Reject an archive by its table of contents."""
     names = [info.filename for info in infos]
     if len(names) > MOST or len(set(names)) < len(names):
         raise ValueError("it has too many members, or one of them twice")
@@ -98,7 +98,7 @@ def _check(infos: list[zipfile.ZipInfo], size: int, name: re.Pattern[str] = NAME
 
 
 def _check_array(data: bytes) -> None:
-    """Refuse an array whose header promises other than what is there."""
+    """Reject an array whose header does not fit its data."""
     stream = io.BytesIO(data)
     try:
         version = np.lib.format.read_magic(stream)
@@ -119,7 +119,7 @@ def _check_array(data: bytes) -> None:
 
 
 def _check_arrays(data: bytes) -> None:
-    """Refuse an archive of arrays inside the archive, by the same rules."""
+    """Reject an archive of arrays inside the archive by the same rules."""
     any_name = re.compile(r"[a-z_]{1,20}\.npy")
     try:
         with zipfile.ZipFile(io.BytesIO(data)) as packed:
@@ -138,10 +138,10 @@ def checked_json(data: bytes, most: int) -> Any:
     if len(data) > most:
         raise ValueError(f"its label has {len(data):,} bytes")
 
-    def refuse(constant: str) -> None:
+    def reject(constant: str) -> None:
         raise ValueError(f"it says {constant}")
 
     try:
-        return json.loads(data, parse_constant=refuse)
+        return json.loads(data, parse_constant=reject)
     except RecursionError:
         raise ValueError("it is nested too deeply") from None

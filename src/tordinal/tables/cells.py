@@ -1,7 +1,7 @@
 """Numbers and dates as people write them in tables: how a whole column is read, and each cell.
 
 One cell does not tell whether ``1,234`` is a thousand or a little more than one, or ``03/04/2024``
-in March or in April. A column often does. Where it does not, the reading is a guess and said to be.
+in March or in April. A column often does. Otherwise the reading is a guess, and a note says so.
 """
 
 import datetime
@@ -36,7 +36,7 @@ MARKS = {
     "#null!", "#num!",
 }  # fmt: skip
 SOME = 0.05  # share of the cells that may be unreadable in a column of numbers, without a doubt
-MOSTLY = 0.2  # the same with a doubt that is said aloud; with more of them it is a category
+MOSTLY = 0.2  # the same with a note; with more of them the column is a category
 HALF = 0.5  # share of unreadable cells below which reading a column as a category is doubtful
 
 CURRENCY = r"(?:[$€£¥₹₽₩₺]|US\$|USD|EUR|GBP|CHF|JPY|CNY|INR|kr\.?|SEK|NOK|DKK|PLN|zł|Fr\.?)"
@@ -77,9 +77,9 @@ class Reading:
     odd : list of str
         Cells that cannot be read.
     words : list of str
-        What should be said about it.
+        How cells were read, for the table of columns.
     doubt : str
-        What should be said aloud, because it may be wrong.
+        A note about a reading that may be wrong.
     """
 
     style: dict[str, Any]
@@ -152,17 +152,18 @@ def read_numbers(
     others = [c for c in cells if not is_mark(c, more)]
     if not others:
         return None
-    decimal = usual
-    odd = _no_numbers(others, decimal)
-    if odd:
+    decimal, found = usual, [read_number(c, usual) for c in others]
+    if None in found:
         other = "," if usual == "." else "."
-        odd_there = _no_numbers(others, other)
-        if len(odd_there) < len(odd):
-            decimal, odd = other, odd_there
+        found_there = [read_number(c, other) for c in others]
+        if found_there.count(None) < found.count(None):
+            decimal, found = other, found_there
+    odd = [str(c) for c, value in zip(others, found, strict=True) if value is None]
     if len(odd) > MOSTLY * len(others):
         return None
-    found = (None if is_mark(c, more) else read_number(c, decimal) for c in cells)
-    values = np.array([np.nan if v is None else v for v in found])
+    values = np.full(len(cells), np.nan)
+    held = np.array([not is_mark(c, more) for c in cells])
+    values[held] = [np.nan if value is None else value for value in found]
     reading = Reading({"decimal": decimal}, values, marks, odd, _example(others, decimal))
     reading.doubt = _doubt([c.strip() for c in others if isinstance(c, str)], decimal)
     if len(odd) > SOME * len(others):
@@ -206,10 +207,6 @@ def plain_numbers(cells: Sequence[Any], decimal: str = ".") -> Array | None:
     return values if usable else None
 
 
-def _no_numbers(cells: Sequence[Any], decimal: str) -> list[str]:
-    return [str(c) for c in cells if read_number(c, decimal) is None]
-
-
 def _example(cells: Sequence[Any], decimal: str) -> list[str]:
     """How the first cell is read that is not a number as programs write it."""
     for cell in cells:
@@ -221,13 +218,13 @@ def _example(cells: Sequence[Any], decimal: str) -> list[str]:
 
 
 def about_odd(odd: Sequence[str], n: int) -> str:
-    """Say how many of n cells are no numbers, and name the most frequent one."""
+    """Describe how many of n cells are not numbers, with the most frequent one."""
     word, times = Counter(odd).most_common(1)[0]
     return f"{len(odd):,} of {n:,} cells are no numbers, such as {word!r} ({times:,})"
 
 
 def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
-    """What to say about a category most of whose cells are numbers; empty for any other.
+    """Describe a category most of whose cells are numbers; empty for any other.
 
     Parameters
     ----------
@@ -324,7 +321,7 @@ def read_dates(cells: Sequence[Any], more: Sequence[str] = ()) -> Reading | None
     if not any(fits.values()):
         return None
     matches = [m for c in others if isinstance(c, str) and (m := DATE.match(c.strip()))]
-    # Where both fit: with points and dashes the day comes first, with slashes nobody knows.
+    # Where both fit: with points and dashes the day comes first, with slashes it is ambiguous.
     slashes = bool(matches) and matches[0][2] == "/"
     day_first = fits[True] if fits[True] != fits[False] else not slashes
     days = (None if is_mark(c, more) else read_day(c, day_first) for c in cells)

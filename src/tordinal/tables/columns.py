@@ -87,13 +87,13 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     columns : sequence of str or None, default=None
         Columns to use. None: all, or with `text` those alone.
     drop : sequence of str, default=()
-        Columns to leave out.
+        Columns to exclude.
     missing : sequence of str, default=()
         Marks of missing values in numbers, dates and categories, besides the usual ones.
     decimal : {".", ","}, default="."
         The decimal separator of numbers that do not tell it.
     meaning : str or None, default=None
-        What knows the meaning of texts, as in `tordinal.text.TextViews`.
+        Embedding model, as in `tordinal.text.TextViews`.
     n_axes : int, default=25
         How many axes phrases and letters of texts are placed on; 0 reads the words alone, which
         takes a fifth of the time.
@@ -101,7 +101,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     Attributes
     ----------
     plan_ : list of dict
-        For each column its ``name``, ``role`` ("number", "date", "category", "text" or "left out"),
+        For each column its ``name``, ``role`` ("number", "date", "category", "text" or "excluded"),
         the reason ``why``, how many cells are ``missing``, and the ``style`` of numbers and dates.
     doubts_ : list of str
         Readings that may be wrong.
@@ -115,7 +115,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     >>> table = {"id": ["1", "2", "3"], "price": ["10", "", "30"], "kind": ["a", "b", "a"]}
     >>> X = encoder.fit_transform(table)
     >>> [(c["name"], c["role"]) for c in encoder.plan_]
-    [('id', 'left out'), ('price', 'number'), ('kind', 'category')]
+    [('id', 'excluded'), ('price', 'number'), ('kind', 'category')]
     >>> X.round(1).tolist()
     [[-1.2, -0.7, 1.0, 0.0], [0.0, 1.4, 0.0, 1.0], [1.2, -0.7, 1.0, 0.0]]
     """
@@ -173,26 +173,22 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         return self.plan(table).encode(table)
 
-    def plan(self, table: Mapping[str, list[Any]]) -> "TableEncoder":
+    def plan(self, table: Mapping[str, list[Any]], target: str | None = None) -> "TableEncoder":
         """Understand the columns, before anything is learned from them.
 
         Parameters
         ----------
         table : mapping of str to list
             Cells by column.
+        target : str or None
+            The column of ratings, which is not in the table.
 
         Returns
         -------
         self : TableEncoder
             The encoder with its plan.
         """
-        names = list(table)
-        for option, asked in (
-            ("text", self.text),
-            ("columns", self.columns or ()),
-            ("drop", self.drop),
-        ):
-            find_columns(asked, names, option)
+        self._check(list(table), target)
         chosen = (
             None if self.columns is None and not self.text else {*self.text, *(self.columns or ())}
         )
@@ -200,7 +196,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.plan_: list[dict[str, Any]] = [
             {"name": name, **self._understand(name, cells, chosen)} for name, cells in table.items()
         ]
-        self._leave_out_texts_without_words(table)
+        self._exclude_texts_without_words(table)
         return self
 
     def encode(self, table: Mapping[str, list[Any]]) -> Matrix:
@@ -301,7 +297,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         ]
 
     def warnings(self, counts: Sequence[CellCounts]) -> list[str]:
-        """Say which columns are unlike those of training.
+        """Describe which columns differ from those of training.
 
         Parameters
         ----------
@@ -446,19 +442,19 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if column["role"] == "text":
                 column["why"] = text
 
-    def leave_out(self, useless: Mapping[str, str]) -> None:
-        """Plan to do without some groups of columns.
+    def exclude(self, useless: Mapping[str, str]) -> None:
+        """Exclude some groups of columns from the plan.
 
         Parameters
         ----------
         useless : mapping of str to str
-            Groups to leave out, and why.
+            Groups to exclude, and why.
         """
         for column in self.plan_:
             numeric = column["role"] in ("number", "date")
             group = "numbers" if numeric else column["name"]
-            if column["role"] != "left out" and group in useless:
-                column.update(role="left out", why=useless[group])
+            if column["role"] != "excluded" and group in useless:
+                column.update(role="excluded", why=useless[group])
 
     def get_feature_names_out(self) -> list[tuple[str, str]]:
         """Name each feature: its column and the word or value it stands for, empty for a number.
@@ -486,13 +482,24 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 names += [(columns, stem) for stem in part.get_feature_names_out()]
         return names
 
+    def _check(self, names: Sequence[str], target: str | None) -> None:
+        """Check the columns that the parameters name."""
+        for option, asked in (
+            ("text", self.text),
+            ("columns", self.columns or ()),
+            ("drop", self.drop),
+        ):
+            if target in asked:
+                raise TableError(f"`{option}` {target}: that is the target; name other columns")
+            find_columns(asked, names, option)
+
     # What a column is -----------------------------------------------------------------------------
 
     def _named(self, role: str) -> list[str]:
         return [c["name"] for c in self.plan_ if c["role"] == role]
 
     def _used(self) -> list[dict[str, Any]]:
-        return [c for c in self.plan_ if c["role"] != "left out"]
+        return [c for c in self.plan_ if c["role"] != "excluded"]
 
     def _is_missing(self, cell: Any) -> bool:
         return is_missing(cell) or (isinstance(cell, str) and cell.strip() in self.missing)
@@ -513,23 +520,23 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     ) -> dict[str, Any]:
         """Role and reason of a column by its cells and those of them that hold something."""
         if name in self.drop:
-            return {"role": "left out", "why": "to be dropped"}
+            return {"role": "excluded", "why": "to be dropped"}
         if chosen is not None and name not in chosen:
-            return {"role": "left out", "why": "not named"}
+            return {"role": "excluded", "why": "not named"}
         if not present:
-            return {"role": "left out", "why": "empty"}
+            return {"role": "excluded", "why": "empty"}
         if name in self.text:
             return {"role": "text", "why": _how_text(present)}
         if len(present) < NEARLY_EMPTY * len(cells) and chosen is None:
-            return {"role": "left out", "why": "nearly empty"}
+            return {"role": "excluded", "why": "nearly empty"}
         if any(isinstance(c, (dict, list, bytes)) for c in present):
-            return {"role": "left out", "why": "nested or binary values"}
+            return {"role": "excluded", "why": "nested or binary values"}
         distinct = len(set(present))
         if distinct == 1 and len(present) == len(cells):
-            return {"role": "left out", "why": "constant"}
+            return {"role": "excluded", "why": "constant"}
         role, why, reading = _kind(name, present, distinct, self.decimal)
         why = _how_text(present) if role == "text" else why
-        if role == "left out" and chosen is not None:  # asked for by name
+        if role == "excluded" and chosen is not None:  # asked for by name
             reading = read_numbers(present, usual=self.decimal)
             role = "category" if reading is None else "number"
             why = USED[role]
@@ -547,12 +554,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         missing = sum(reading.marks.values()) + len(reading.odd) + len(cells) - len(present)
         return {"role": role, "why": why, "style": reading.style, "missing": missing}
 
-    def _leave_out_texts_without_words(self, table: Mapping[str, list[Any]]) -> None:
+    def _exclude_texts_without_words(self, table: Mapping[str, list[Any]]) -> None:
         for column in self.plan_:
             if column["role"] == "text":
                 cut = TextVectorizer().build_analyzer()
                 if not any(cut(_text(c)) for c in table[column["name"]]):
-                    column.update(role="left out", why="no words but stop words")
+                    column.update(role="excluded", why="no words but stop words")
 
     def _min_df(self, table: Mapping[str, list[Any]]) -> int:
         """A word of one text says nothing of others, but in a small table most are like that."""
@@ -570,7 +577,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 if (np.abs(numbers) > LARGEST).any():
                     raise TableError(
                         f"column {name} holds {numbers[np.nanargmax(np.abs(numbers))]:.3g}, too "
-                        f"large a number to learn from; mend the cell, or leave out `drop` {name}"
+                        "large a number to learn from; correct the cell, or exclude the column "
+                        f"with `drop` {name}"
                     )
                 columns[name] = numbers
             elif role == "category":
@@ -656,7 +664,7 @@ def _kind(
         whole = bool((values == np.floor(values)).all())
         counts_up = unique and (ID_NAME.search(name) or (np.diff(values) == 1).all())
         if whole and (counts_up or (CODE_NAME.search(name) and distinct > FEW_IDS)):
-            return "left out", "identifier", None
+            return "excluded", "identifier", None
         return "number", USED["number"], numbers
     dates = read_dates(present)
     if dates is not None:
@@ -664,13 +672,13 @@ def _kind(
     words = sum(spaced_words(str(c)) for c in present) / len(present)
     named_as_id = CODE_NAME.search(name) or PERSON_OR_PAGE.search(name)
     if named_as_id and distinct > MAX_CATEGORIES and words < 2 * WORDS_OF_TEXT:
-        return "left out", "identifier", None
+        return "excluded", "identifier", None
     if words >= WORDS_OF_TEXT and distinct > min(20, len(present) / 2):
         return "text", USED["text"], None
     if distinct > 0.9 * len(present) and distinct > 20:
-        return ("text", USED["text"], None) if words >= 1.5 else ("left out", "identifier", None)
+        return ("text", USED["text"], None) if words >= 1.5 else ("excluded", "identifier", None)
     if unique and ID_NAME.search(name):
-        return "left out", "identifier", None
+        return "excluded", "identifier", None
     if distinct > MAX_CATEGORIES and distinct > HARDLY_REPEATED * len(present):
-        return "left out", "values that hardly come twice", None
+        return "excluded", "values that hardly come twice", None
     return "category", USED["category"], None

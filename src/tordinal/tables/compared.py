@@ -1,4 +1,4 @@
-"""How well a saved model rates rows that have ratings already."""
+"""The error of a saved model on rows that are rated already."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -19,7 +19,7 @@ class Compared:
     rated, new : int
         Rows with a rating, and those of them that the model did not learn from.
     wrong, steps : int
-        New ones that it rates otherwise, and by how many steps in sum.
+        New ones with a wrong prediction, and the sum of their errors in steps.
     """
 
     rated: int = 0
@@ -34,24 +34,24 @@ class Compared:
         )  # fmt: skip
 
     def about(self, target: str) -> str:
-        """What that says about the ratings of a column."""
+        """Describe the errors in sentences."""
         lines = []
         if self.new < self.rated:
             lines.append(
                 f"The model learned from {self.rated - self.new:,} of the {self.rated:,} rated "
-                "rows: how well it rates those says nothing, and they are not counted."
+                "rows; they are excluded from the error."
             )
         if self.new:
             lines.append(
                 f"On {self.new:,} rated rows that are new to it: "
                 f"{100 * self.wrong / self.new:.0f} % wrong, "
-                f"{self.steps / self.new:.2f} steps off on average."
+                f"off by {self.steps / self.new:.2f} steps on average."
             )
         return "\n".join(lines) or f"No row of {target} has a rating to compare with."
 
 
 def compare(model: TableModel, table: Table, labels: list[Any]) -> Compared:
-    """Compare ratings with those of a table; rows that the model learned from tell nothing.
+    """Compare predictions with the ratings of a table, except rows that the model learned from.
 
     Parameters
     ----------
@@ -60,7 +60,7 @@ def compare(model: TableModel, table: Table, labels: list[Any]) -> Compared:
     table : Table
         Rows, with the column that it rates.
     labels : list
-        What it says of them.
+        Its predictions.
 
     Returns
     -------

@@ -7,10 +7,11 @@ from collections import Counter
 from itertools import islice
 from typing import IO, Any
 
-from tordinal.tables.table import Table, cell_text, told_apart
+from tordinal.tables.formats import Format
+from tordinal.tables.table import Table, cell_text, unique_names
 from tordinal.tables.values import TableError
 
-__all__ = ["read_delimited", "write_delimited"]
+__all__ = ["FORMATS", "read_delimited", "write_delimited"]
 
 DELIMITERS = (",", ";", "\t", "|")
 LOOKED_AT = 50  # records from which the delimiter and titles are told
@@ -62,7 +63,7 @@ def read_delimited(path: str, text: str, kind: str) -> Table:
     >>> table.names, table.columns, table.notes
     (['name', 'stars'], [['Tea'], ['5']], ["1 line above the header is a title: 'Reviews of 2023'"])
     """
-    # The default refuses 128 kB of text.
+    # The default limit is 128 kB of text.
     csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
     first = text[: text.find("\n")].strip().strip('"').lower() if "\n" in text else ""
     told = first[4:] if first.startswith("sep=") and len(first) == 5 else None
@@ -92,7 +93,7 @@ def read_delimited(path: str, text: str, kind: str) -> Table:
     ]
     newline = "\r\n" if "\r\n" in text[:100_000] else "\n"
     return Table(
-        told_apart(rows[head], notes), columns, kind, records[head + 1 :],
+        unique_names(rows[head], notes), columns, kind, records[head + 1 :],
         newline.join(records[: head + 1]), head + 1 - bool(told), delimiter, newline, notes=notes,
     )  # fmt: skip
 
@@ -183,3 +184,34 @@ def write_delimited(
     for record, *cells in zip(table.records, *added.values(), strict=True):
         text.write(record + delimiter)
         writer.writerow([cell_text(v, decimal) for v in cells])
+
+
+def _has_tabs(start: bytes) -> bool:
+    line = start.lstrip(b"\xef\xbb\xbf \r\n\t").split(b"\n", 1)[0]
+    return b"\t" in line and b"," not in line
+
+
+FORMATS = (
+    Format(
+        name="tsv",
+        title="TSV",
+        suffixes=(".tsv", ".tab"),
+        read=lambda path, text, sheet: read_delimited(path, text, "tsv"),
+        write=lambda table, added, file, decimal: write_delimited(
+            table, added, file, "tsv", decimal
+        ),
+        magic=_has_tabs,
+        text=True,
+    ),
+    Format(
+        name="csv",
+        title="CSV",
+        suffixes=(".csv", ".txt"),
+        read=lambda path, text, sheet: read_delimited(path, text, "csv"),
+        write=lambda table, added, file, decimal: write_delimited(
+            table, added, file, "csv", decimal
+        ),
+        magic=lambda start: True,
+        text=True,
+    ),
+)

@@ -173,7 +173,7 @@ def describe_training(columns: Sequence[ColumnCells], categories: Sequence[bool]
 def column_warnings(
     columns: Sequence[Mapping[str, Any]], training: Mapping[str, Any], counts: Sequence[CellCounts]
 ) -> list[str]:
-    """Say which columns of a table are unlike those of training.
+    """Describe which columns of a table differ from those of training.
 
     Parameters
     ----------
@@ -266,7 +266,7 @@ def _difference(
 def rating_warning(
     classes: Sequence[Any], counts: Sequence[int], before: Mapping[str, Sequence[int]]
 ) -> str:
-    """Say that ratings are predicted far more often than at training; empty if they are not.
+    """Warn about ratings that are predicted far more often than at training; empty if none is.
 
     Parameters
     ----------

@@ -1,7 +1,6 @@
-"""Tables in files: which format a file has, and reading and writing it, packed or not.
+"""Tables in files: the list of formats, and reading and writing files, compressed or not.
 
-What is read is kept as it was written: a row of a CSV or JSON-lines file goes out byte for byte,
-with cells added at its end.
+Rows of text formats are written byte for byte as they were read, with cells added at their end.
 """
 
 import bz2
@@ -13,28 +12,16 @@ import zipfile
 from pathlib import Path
 from typing import IO, Any
 
-from tordinal.tables.delimited import read_delimited, write_delimited
-from tordinal.tables.jsonlines import read_jsonlines, write_jsonlines
-from tordinal.tables.parquet import read_parquet, write_parquet
+from tordinal.tables import delimited, jsonlines, parquet, workbooks
+from tordinal.tables.formats import Format
 from tordinal.tables.table import Table
 from tordinal.tables.values import TableError
-from tordinal.tables.workbooks import read_workbook, write_workbook
 
-__all__ = ["Table", "format_of", "read_table", "write_table"]
+__all__ = ["FORMATS", "Table", "format_of", "read_table", "write_table"]
 
-FORMATS = {
-    ".csv": "csv",
-    ".txt": "csv",
-    ".tsv": "tsv",
-    ".tab": "tsv",
-    ".jsonl": "jsonl",
-    ".ndjson": "jsonl",
-    ".parquet": "parquet",
-    ".pq": "parquet",
-    ".xlsx": "xlsx",
-}
+# The order is that in which standard input is tried.
+FORMATS: list[Format] = [parquet.FORMAT, workbooks.FORMAT, jsonlines.FORMAT, *delimited.FORMATS]
 PACKED = (".gz", ".bz2", ".xz", ".zip")
-KNOWN = "CSV (.csv, .txt), TSV (.tsv), JSON lines (.jsonl), Parquet (.parquet) or Excel (.xlsx)"
 REMEDIES = {
     ".xls": "that is the Excel format of 2003; open it and save it as .xlsx",
     ".xlsb": "open it in Excel and save it as .xlsx",
@@ -46,22 +33,25 @@ REMEDIES = {
 LARGEST = 2**32  # bytes that a packed file may unpack to
 
 
-def format_of(path: str, *, default: str | None = None) -> str:
-    """The format of a file by its extension; standard streams have the default."""
-    if path == "-" and default is not None:
-        return default
+def format_of(path: str) -> Format:
+    """The format of a file by its extension."""
     name = Path(path)
     packed = name.suffix.lower() in PACKED
     suffix = (Path(name.stem) if packed else name).suffix.lower()
     if suffix in REMEDIES:
         raise TableError(f"{path}: {REMEDIES[suffix]}")
-    kind = FORMATS.get(suffix)
-    if kind is None or (packed and kind in ("parquet", "xlsx")):
-        raise TableError(
-            f"{path}: cannot tell the format from {suffix or 'a name without extension'!r}; "
-            f"use {KNOWN}"
-        )
-    return kind
+    for kind in FORMATS:
+        if suffix in kind.suffixes and (kind.text or not packed):
+            return kind
+    raise TableError(
+        f"{path}: cannot tell the format from {suffix or 'a name without extension'!r}; "
+        f"use {_known_formats()}"
+    )
+
+
+def _known_formats() -> str:
+    *others, last = (f"{kind.title} ({', '.join(kind.suffixes)})" for kind in reversed(FORMATS))
+    return f"{', '.join(others)} or {last}"
 
 
 # Reading ------------------------------------------------------------------------------------------
@@ -96,7 +86,7 @@ def read_table(
     """
     if path == "-":
         data = sys.stdin.buffer.read()
-        kind = _sniff(data)
+        kind = next(kind for kind in FORMATS if kind.magic(data[:4096]))
         path = "standard input"
     else:
         if Path(path).is_dir():
@@ -111,30 +101,12 @@ def read_table(
         data = _unpacked(path, data)
     if not data:
         raise TableError(f"{path} is empty")
-    if sheet is not None and kind != "xlsx":
+    if sheet is not None and not kind.sheets:
         raise TableError(f"`sheet` {sheet}: {path} has no sheets; only .xlsx files have")
-    if kind == "xlsx":
-        table = read_workbook(path, data, sheet)
-    elif kind == "parquet":
-        table = read_parquet(path, data)
-    else:
-        table = _read_text(path, data, kind, encoding)
+    table = _read_text(path, data, kind, encoding) if kind.text else kind.read(path, data, sheet)
     if len(table) == 0 and not empty:
         raise TableError(f"{path} has no rows")
     return table
-
-
-def _sniff(data: bytes) -> str:
-    """The format of standard input."""
-    if data[:4] == b"PAR1":
-        return "parquet"
-    if data[:4] == b"PK\x03\x04":
-        return "xlsx"
-    start = data[:4096].lstrip(b"\xef\xbb\xbf \r\n\t")
-    if start[:1] == b"{":
-        return "jsonl"
-    first = start.split(b"\n", 1)[0]
-    return "tsv" if b"\t" in first and b"," not in first else "csv"
 
 
 def _unpacked(path: str, data: bytes) -> bytes:
@@ -161,7 +133,7 @@ def _unpacked(path: str, data: bytes) -> bytes:
     return content
 
 
-def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table:
+def _read_text(path: str, data: bytes, kind: Format, encoding: str | None) -> Table:
     marked = encoding is None and data[:2] in (b"\xff\xfe", b"\xfe\xff")
     if marked:
         encoding = "utf-16-le" if data[:2] == b"\xff\xfe" else "utf-16-be"
@@ -169,7 +141,9 @@ def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table
         encoding is None or not encoding.lower().replace("-", "").startswith(("utf16", "utf32"))
     ):
         line = data[: data.index(b"\0")].count(b"\n") + 1
-        raise TableError(f"{path} is not a text file: line {line} holds binary data. Use {KNOWN}")
+        raise TableError(
+            f"{path} is not a text file: line {line} holds binary data. Use {_known_formats()}"
+        )
     bom = data[:3] == b"\xef\xbb\xbf"
     if bom and (encoding or "utf-8").lower().replace("_", "-") in ("utf-8", "utf8", "utf-8-sig"):
         encoding = "utf-8"
@@ -185,7 +159,7 @@ def _read_text(path: str, data: bytes, kind: str, encoding: str | None) -> Table
             f"{path}: line {line} is not {encoding or 'UTF-8'} (byte 0x{data[error.start]:02x}). "
             "Name the right encoding, for example `encoding` cp1252"
         ) from None
-    table = read_jsonlines(path, text) if kind == "jsonl" else read_delimited(path, text, kind)
+    table = kind.read(path, text, None)
     table.bom, table.encoding = bom or marked, encoding or "utf-8"
     return table
 
@@ -211,12 +185,12 @@ def write_table(
     file : binary file
         Where to.
     path : str
-        The name that tells the format to write, and whether it is packed; ``-`` for that of the
+        Name that determines the format, and whether it is compressed; ``-`` for that of the
         table. The format that was read keeps rows as they were written.
     decimal : {".", ","}
         The decimal separator of the added columns, in CSV and TSV.
     """
-    kind = format_of(path, default=table.format)
+    kind = _format_named(table.format) if path == "-" else format_of(path)
     suffix = Path(path).suffix.lower()
     if suffix not in PACKED:
         _write(table, added, file, kind, decimal)
@@ -231,21 +205,20 @@ def write_table(
         file.write(pack(plain.getvalue()))
 
 
+def _format_named(name: str) -> Format:
+    return next(kind for kind in FORMATS if kind.name == name)
+
+
 def _write(
-    table: Table, added: dict[str, list[Any]], file: IO[bytes], kind: str, decimal: str
+    table: Table, added: dict[str, list[Any]], file: IO[bytes], kind: Format, decimal: str
 ) -> None:
-    if kind == "parquet":
-        write_parquet(table, added, file)
+    if not kind.text:
+        kind.write(table, added, file, decimal)
         return
-    if kind == "xlsx":
-        write_workbook(table, added, file)
-        return
-    encoding = table.encoding if kind == table.format else "utf-8"
+    same = kind.name == table.format
+    encoding = table.encoding if same else "utf-8"
     text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
-    if table.bom and kind == table.format:
+    if table.bom and same:
         text.write("\ufeff")
-    if kind == "jsonl":
-        write_jsonlines(table, added, text)
-    else:
-        write_delimited(table, added, text, kind, decimal)
+    kind.write(table, added, text, decimal)
     text.detach()

@@ -1,4 +1,4 @@
-"""Rows to be rated next, as a form to fill in; and ratings from a form that was filled in."""
+"""Forms: the rows to rate next, and their ratings once they are filled in."""
 
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -92,7 +92,7 @@ def fill_in(
             continue
         label = form[ROW][j]
         try:
-            i = places[int(float(label))]
+            i = places[label] if label in places else places[int(float(label))]
         except (KeyError, TypeError, ValueError):
             raise TableError(f"`filled`: the table has no row {label}") from None
         changed = [n for n in shared if _spelled(form[n][j]) != _spelled(table[n][i])]

@@ -2,7 +2,7 @@
 
 A review says what its writer thought; the name of the product, its shop and its category do not,
 but a model that sees few ratings takes them seriously. Each text and each category is a group, all
-numbers together are one. Groups are left out one after the other. With some hundred ratings a
+numbers together are one. Groups are excluded one after the other. With some hundred ratings a
 difference is mostly noise, so that it matters where the burden of proof lies: what the rows say in
 their own words stays unless held-out rows are clearly rated better without it, and the longest of
 these texts stays anyway; any other group stays only where it helps. Kernel values of groups add up,
@@ -55,7 +55,7 @@ def useless_groups(
     groups : dict of str to ndarray
         Features of each group.
     own_words : sequence of str
-        Groups that are texts of the rows' own; the first one, the longest, is never left out.
+        Groups that are texts of the rows' own; the first one, the longest, is never excluded.
     seed : int
         Seed of the folds.
     listen : callable
@@ -64,7 +64,7 @@ def useless_groups(
     Returns
     -------
     useless : dict of str to float
-        Groups to leave out, in the order in which they were found, with the error, in steps, that
+        Groups to exclude, in the order in which they were found, with the error, in steps, that
         was left without them.
     """
     rng = np.random.RandomState(seed)

@@ -4,10 +4,11 @@ import json
 import math
 from typing import IO, Any
 
+from tordinal.tables.formats import Format
 from tordinal.tables.table import Table
 from tordinal.tables.values import TableError
 
-__all__ = ["read_jsonlines", "write_jsonlines"]
+__all__ = ["FORMAT", "read_jsonlines", "write_jsonlines"]
 
 
 def read_jsonlines(path: str, text: str) -> Table:
@@ -58,3 +59,14 @@ def write_jsonlines(table: Table, added: dict[str, list[Any]], text: IO[str]) ->
         return
     for row_ in zip(*table.columns, *added.values(), strict=True):
         text.write(encode([*table.names, *added], row_) + "\n")
+
+
+FORMAT = Format(
+    name="jsonl",
+    title="JSON lines",
+    suffixes=(".jsonl", ".ndjson"),
+    read=lambda path, text, sheet: read_jsonlines(path, text),
+    write=lambda table, added, file, decimal: write_jsonlines(table, added, file),
+    magic=lambda start: start.lstrip(b"\xef\xbb\xbf \r\n\t")[:1] == b"{",
+    text=True,
+)

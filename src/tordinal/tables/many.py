@@ -19,6 +19,7 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tordinal.engines.dask.waiting import lost, still_there
+from tordinal.estimators import TOR
 from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED
 from tordinal.tables.answers import Answers, is_earlier
@@ -27,7 +28,7 @@ from tordinal.tables.compared import Compared, compare
 from tordinal.tables.drift import CellCounts
 from tordinal.tables.files import format_of, read_table
 from tordinal.tables.parquet import write_parquet
-from tordinal.tables.rating import TableModel, Totals, fingerprints
+from tordinal.tables.rating import Rating, TableModel, Totals, card_of, fingerprints
 from tordinal.tables.table import Table
 from tordinal.tables.target import (
     Ratings,
@@ -39,10 +40,20 @@ from tordinal.tables.target import (
 )
 from tordinal.tables.values import TableError
 
-__all__ = ["Files", "Rated", "Source", "Survey", "find_files"]
+__all__ = [
+    "Files",
+    "Rated",
+    "Source",
+    "Survey",
+    "find_files",
+    "fit_on_all",
+    "output_names",
+    "sample_sizes",
+]
 
+SAMPLED_RATED, SAMPLED_OTHERS = 4000, 4000  # rows that a model is chosen on, at most
 MOST_COUNTED = 2_000_000  # words counted at the same time; beyond, those of one row are forgotten
-LOOK = 1.0  # seconds between two looks at what is done
+POLL = 1.0  # seconds between two checks of the futures
 
 
 def find_files(pattern: str) -> list[str]:
@@ -64,10 +75,12 @@ def find_files(pattern: str) -> list[str]:
     else:
         files = sorted(p for p in glob.glob(pattern, recursive=True) if os.path.isfile(p))
     if not files:
-        raise TableError(f"{pattern}: no table is there; name a folder or a pattern of files")
+        raise TableError(f"{pattern}: no tables found; name a folder or a pattern of files")
     for file in files:
-        if format_of(file) == "xlsx":
-            raise TableError(f"{file}: of many files none may be a workbook; use Parquet or CSV")
+        if format_of(file).sheets:
+            raise TableError(
+                f"{file}: workbooks are not supported among many files; use Parquet or CSV"
+            )
     return [os.path.abspath(file) for file in files]
 
 
@@ -92,23 +105,25 @@ class Source:
         Ratings from the lowest to the highest, where they were named.
     missing : tuple of str
         Marks of cells without a value.
-    answers : {"replaced", "refused"}
-        What is done with columns that hold answers of an earlier run.
+    replace_earlier : bool
+        Whether columns of an earlier run are replaced; otherwise they are an error.
     """
 
     target: str
     encoding: str | None = None
     order: tuple[str, ...] | None = None
     missing: tuple[str, ...] = ()
-    answers: str = "replaced"
+    replace_earlier: bool = True
 
     def table(self, path: str) -> Table:
         """Read a file."""
         if not os.path.exists(path):
-            raise TableError(f"{path}: a worker does not see this file; all need the same folders")
+            raise TableError(
+                f"{path}: a worker cannot find this file; all workers need the same folders"
+            )
         table = read_table(path, self.encoding, empty=True)
         earlier = [name for name in table.names if is_earlier(name, self.target)]
-        if earlier and self.answers == "refused":
+        if earlier and not self.replace_earlier:
             raise TableError(f"{path} has a column {earlier[0]!r} already; rename or remove it")
         return table.without(earlier) if earlier else table
 
@@ -136,7 +151,7 @@ def survey(path: str, source: Source) -> Survey:
     table = source.table(path)
     find_columns([source.target], table.names, "target")
     cells = count_cells(source.target, table[source.target])
-    return Survey(table.names, len(table), cells, table.order(source.target))
+    return Survey(table.names, len(table), cells, table.orders.get(source.target))
 
 
 def draw(path: str, source: Source, n_rated: int, n_others: int, seed: tuple[int, int]) -> Table:
@@ -289,7 +304,7 @@ class Files:
             left = dict(futures)
             while left:
                 try:
-                    wait(list(left), timeout=LOOK, return_when="FIRST_COMPLETED")
+                    wait(list(left), timeout=POLL, return_when="FIRST_COMPLETED")
                 except TimeoutError:
                     still_there(self.client)
                 self.listen(what, len(args) - len(left), len(args))
@@ -406,3 +421,115 @@ class Files:
             total = rated if total is None else total + rated
         assert total is not None  # there is at least one file
         return total
+
+
+# The model of all rows ----------------------------------------------------------------------------
+
+
+def output_names(paths: list[str]) -> list[str]:
+    """Names of the rated files, relative to the folder that holds all inputs."""
+    above = os.path.commonpath([os.path.dirname(path) for path in paths])
+    outs = []
+    for path in paths:
+        name = os.path.relpath(path, above)
+        while Path(name).suffix.lower() in (".gz", ".bz2", ".xz", ".zip"):
+            name = name.removesuffix(Path(name).suffix)
+        outs.append(str(Path(name).with_suffix(".parquet")))
+    twice = [name for name, n in Counter(outs).items() if n > 1]
+    if twice:
+        raise TableError(f"two files would both become {twice[0]}; rename one of them")
+    return outs
+
+
+def sample_sizes(surveys: list[Survey], ratings: Ratings) -> tuple[list[int], list[int]]:
+    """How many rows to draw from each file, with a rating and without one."""
+    rated = [sum(n for cell, n in s.cells.items() if cell in ratings.rank) for s in surveys]
+    others = [s.rows - n for s, n in zip(surveys, rated, strict=True)]
+    return share_out(rated, SAMPLED_RATED), share_out(others, SAMPLED_OTHERS)
+
+
+def share_out(sizes: list[int], most: int) -> list[int]:
+    """Divide `most` in proportion to sizes; the sizes themselves if their sum is smaller.
+
+    Examples
+    --------
+    >>> share_out([10, 30, 0], 4)
+    [1, 3, 0]
+    """
+    total = sum(sizes)
+    if total <= most:
+        return sizes
+    ends = np.floor(np.cumsum([0, *sizes]) * (most / total) + 0.5).astype(int)
+    return np.minimum(np.diff(ends), sizes).tolist()
+
+
+def fit_on_all(
+    files: Files, rating: Rating, ratings: Ratings, surveys: list[Survey], method: str
+) -> TableModel:
+    """Fit the chosen model to all rows on the workers."""
+    from tordinal import dask
+
+    chosen, leader = rating.model, rating.leader
+    encoder = chosen.encoder
+    views, seen = encoder.views(), getattr(chosen.estimator, "views_", [None])[0]
+    columns = views[seen] if views and seen else None
+    transductive = isinstance(leader, TOR)
+    rated = [sum(n for cell, n in s.cells.items() if cell in ratings.rank) for s in surveys]
+    sizes = [s.rows for s in surveys] if transductive else rated
+    X, y = files.features(encoder, columns, ratings, sizes, only_rated=not transductive)
+    shared: dict[str, Any] = {"C": leader.C, "loss": leader.loss, "client": files.client}
+    shared |= {"classes": list(range(len(ratings.classes)))}
+    model: Any
+    if transductive:
+        free = rating.target.rank < 0
+        ratio: Any = leader.class_ratio
+        if ratio == "estimated":  # on the sample
+            counts = np.bincount(leader.transduction_[free], minlength=len(ratings.classes))
+            ratio = counts / counts.sum()
+        C2_max = leader.C2_max
+        if C2_max is not None:
+            C2_max = min(rescale_C2(C2_max, free, sum(rated), sum(sizes)), leader.C)
+        model = dask.TOR(
+            swaps="optimal" if leader.swaps == "optimal" else "all", class_ratio=ratio,
+            C2_max=C2_max, callback=lambda _, done, total: files.listen("all rows", done, total),
+            **shared,
+        )  # fmt: skip
+    else:
+        model = dask.REDSVM(**shared)
+    files.listen("all rows", 0, 1)
+    model.fit(X, y)
+    sample = rating.X if columns is None else rating.X[:, columns]
+    plain = model.to_local(leader, sample, columns=columns, n_features=rating.X.shape[1])
+    whole = TableModel(encoder, plain, chosen.target, chosen.classes, {})
+    whole.card = card_of(replace(rating, model=whole), method)
+    whole.card["members"] = chosen.card["members"]
+    return whole
+
+
+def rescale_C2(C2_max: float, free: NDArray[np.bool_], n_rated: int, n_rows: int) -> float:
+    """Rescale the largest C2 from a sample to all rows.
+
+    The search makes it proportional to the ratio of rated to unrated rows, up to 1.
+
+    Parameters
+    ----------
+    C2_max : float
+        Its value for the sample.
+    free : ndarray of bool
+        Unrated rows of the sample.
+    n_rated, n_rows : int
+        Rated rows, and rows, of the whole.
+
+    Returns
+    -------
+    C2_max : float
+        Its value for the whole.
+
+    Examples
+    --------
+    >>> rescale_C2(1.0, np.array([True, True, False, False]), 10, 110)
+    0.1
+    """
+    in_sample = float(np.sum(~free) / np.sum(free))
+    in_all = n_rated / (n_rows - n_rated)
+    return C2_max * min(1.0, in_all) / min(1.0, in_sample)

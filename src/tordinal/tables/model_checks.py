@@ -22,7 +22,7 @@ from tordinal.text import LatentAxes
 
 __all__ = ["check_model"]
 
-ROLES = ("number", "date", "category", "text", "left out")
+ROLES = ("number", "date", "category", "text", "excluded")
 DEEPEST = 60  # levels of objects within objects; a real model has about 12
 PROBE = ("", "1", "a word or two", None)  # cells of rows that any model can rate
 

@@ -8,6 +8,7 @@ bytes.
 import hashlib
 import io
 import json
+import os
 import warnings
 import zipfile
 from pathlib import Path
@@ -81,12 +82,12 @@ def dump_model(model: TableModel) -> bytes:
     return pack(members)
 
 
-def load_model(path: str) -> TableModel:
-    """Read a model file.
+def load_model(path: str | os.PathLike[str]) -> TableModel:
+    """Load a model that `tordinal label --model` or `RatedTable.save_model` saved.
 
     Parameters
     ----------
-    path : str
+    path : path
         The file.
 
     Returns
@@ -98,6 +99,19 @@ def load_model(path: str) -> TableModel:
     ------
     TableError
         If there is no such file, it is something else, comes from a newer version or was changed.
+
+    Examples
+    --------
+    >>> import tempfile
+    >>> import pandas as pd
+    >>> from tordinal import load_model, rate_table
+    >>> sizes = pd.DataFrame({"cm": [1, 2, 8, 9], "grade": [1, None, None, 2]})
+    >>> rated = rate_table(sizes, "grade", columns="cm", method="tor")
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rated.save_model(f"{folder}/model.skops")
+    ...     model = load_model(f"{folder}/model.skops")
+    >>> model.predict(pd.DataFrame({"cm": [3, 10]}))["grade_predicted"].tolist()
+    [1.0, 2.0]
     """
     from skops.io import loads
 
@@ -142,6 +156,7 @@ def load_model(path: str) -> TableModel:
             # What was checked is packed again: how the file was packed does not matter any more.
             state = loads(pack(members), trusted=TRUSTED)
             model = TableModel(**state)
+            _rename_roles(model)
         if not isinstance(model.encoder, TableEncoder) or not isinstance(
             model.estimator, (TORCV, TOR, REDSVM)
         ):
@@ -153,6 +168,13 @@ def load_model(path: str) -> TableModel:
     except Exception as error:  # damaged content fails in many ways, inside of libraries, too
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
         raise TableError(f"{path} is not a sound model and was rejected: {what}") from None
+
+
+def _rename_roles(model: TableModel) -> None:
+    """Write the role of excluded columns as it is called since version 0.3."""
+    for column in [*model.encoder.plan_, *model.card["columns"]]:
+        if column["role"] == "left out":
+            column["role"] = "excluded"
 
 
 def _regular(members: dict[str, bytes]) -> dict[str, bytes]:

@@ -3,10 +3,11 @@
 import io
 from typing import IO, Any
 
-from tordinal.tables.table import Table, cell_text, told_apart
+from tordinal.tables.formats import Format
+from tordinal.tables.table import Table, cell_text, unique_names
 from tordinal.tables.values import TableError
 
-__all__ = ["read_parquet", "write_parquet"]
+__all__ = ["FORMAT", "read_parquet", "table_of_arrow", "write_parquet"]
 
 
 def read_parquet(path: str, data: bytes) -> Table:
@@ -15,27 +16,50 @@ def read_parquet(path: str, data: bytes) -> Table:
     import pyarrow.parquet as pq
 
     try:
-        # Without threads: one that still runs when a refused table ends the process makes it abort.
+        # Without threads: one that still runs when the process ends on an error makes it abort.
         arrow = pq.ParquetFile(io.BytesIO(data), pre_buffer=False).read(use_threads=False)
     except (pa.ArrowException, OSError) as error:
         raise TableError(f"{path} is not a Parquet file: {error}") from None
+    return table_of_arrow(arrow, "parquet")
+
+
+def table_of_arrow(arrow: Any, kind: str) -> Table:
+    """Make a table of columns with types.
+
+    Parameters
+    ----------
+    arrow : pyarrow.Table
+        The columns.
+    kind : str
+        The format that they come from.
+
+    Returns
+    -------
+    table : Table
+        The table; it keeps `arrow`.
+    """
     notes: list[str] = []
-    names = told_apart([str(n) for n in arrow.column_names], notes)
+    names = unique_names([str(n) for n in arrow.column_names], notes)
     if notes:
         arrow = arrow.rename_columns(names)
+    orders = {
+        field.name: [str(v) for v in column.combine_chunks().dictionary.to_pylist()]
+        for field, column in zip(arrow.schema, arrow.columns, strict=True)
+        if getattr(field.type, "ordered", False)
+    }
     columns = [_cells(n, c, notes) for n, c in zip(names, arrow.columns, strict=True)]
-    return Table(names, columns, "parquet", arrow=arrow, notes=notes)
+    return Table(names, columns, kind, arrow=arrow, notes=notes, orders=orders)
 
 
 def _cells(name: str, column: Any, notes: list[str]) -> list[Any]:
-    """The cells of a column; dates and durations that Python has no values for are read as text."""
+    """The cells of a column; dates and durations beyond Python's range are read as text."""
     import pyarrow as pa
 
     try:
         return column.to_pylist()
     except (OverflowError, ValueError, pa.ArrowException):
         pass
-    notes.append(f"column {name} holds {column.type} beyond what Python knows; it is read as text")
+    notes.append(f"column {name} holds {column.type} outside of Python's range; it is read as text")
     try:
         return column.cast(pa.string()).to_pylist()
     except pa.ArrowException:
@@ -58,9 +82,9 @@ def write_parquet(
     added : dict of str to list
         Columns to put at the end.
     file : binary file
-        Where to.
+        The file.
     alike : dict of str to list, optional
-        Values that tell the type of an added column whatever it holds, by its name.
+        Values of the type of an added column, by its name; used whatever its cells are.
     """
     import pyarrow as pa
     import pyarrow.parquet as pq
@@ -79,10 +103,20 @@ def write_parquet(
 
 
 def _arrow(values: list[Any]) -> Any:
-    """A column of Parquet; values that have no common type, or too large ones, become text."""
+    """A column of Parquet; values without a common type, or too large ones, become text."""
     import pyarrow as pa
 
     try:
         return pa.array(values)
     except (pa.ArrowException, TypeError, OverflowError):
         return pa.array([None if v is None else cell_text(v) for v in values])
+
+
+FORMAT = Format(
+    name="parquet",
+    title="Parquet",
+    suffixes=(".parquet", ".pq"),
+    read=lambda path, data, sheet: read_parquet(path, data),
+    write=lambda table, added, file, decimal: write_parquet(table, added, file),
+    magic=lambda start: start[:4] == b"PAR1",
+)

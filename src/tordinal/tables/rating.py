@@ -2,30 +2,39 @@
 
 import hashlib
 import platform
+import warnings
 from collections import Counter
-from collections.abc import Callable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from importlib.metadata import version
 from typing import Any
 
 import numpy as np
+import pandas as pd
 from numpy.typing import NDArray
 
 from tordinal.class_ratios import ratio_interval
 from tordinal.distances import Matrix
 from tordinal.estimators import REDSVM, TOR, TORCV
 from tordinal.fitting import Recipe
-from tordinal.losses import check_loss
+from tordinal.kernels import KERNELS
+from tordinal.losses import LOSSES, check_loss
 from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED, Ranks
+from tordinal.tables.answers import Answers
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.curve import Curve, learning_curve
+from tordinal.tables.expected_error import (
+    ExpectedError,
+    estimate_error,
+    mean_margin,
+    share_margin,
+)
+from tordinal.tables.frames import add_columns, frame_of, table_of
 from tordinal.tables.groups import useless_groups
 from tordinal.tables.table import cell_text
 from tordinal.tables.target import Target
-from tordinal.tables.values import number
-from tordinal.tables.worth import Worth, judge
+from tordinal.tables.values import TableError, number
 
 __all__ = [
     "Rating",
@@ -44,11 +53,17 @@ MANY_ROWS = 5000
 CHOOSING_ROWS = 3000  # rows with a rating, and without one, that columns are chosen with
 QUICK_TEXTS = 10_000  # rows from which a quick rating reads the words of texts alone
 QUICK_C = (0.1, 1.0, 10.0)
+METHODS = ("auto", "tor", "redsvm")
+MODELS = {
+    "this model": "the model used here",
+    "supervised": "best single model without unrated rows",
+    "transductive": "best single model with unrated rows",
+}
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How to rate: the options of ``tordinal label``."""
+    """How to rate: options of ``tordinal label`` and `tordinal.rate_table`."""
 
     method: str = "auto"
     C: float | None = None
@@ -59,6 +74,22 @@ class Settings:
     quick: bool = False
     choose_columns: bool = True
     single: bool = False  # one model with a linear kernel, which can be fitted on a cluster
+
+    def __post_init__(self) -> None:
+        """Reject wrong values before anything is read."""
+        if self.C is not None and not 0 < self.C < float("inf"):
+            raise TableError(f"`C` {self.C:g} must be a positive number")
+        for option, name, known in (
+            ("method", self.method, METHODS),
+            ("kernel", self.kernel, [k for k in KERNELS if k != "precomputed"]),
+            ("loss", self.loss, list(LOSSES)),
+        ):
+            if name is not None and name not in known:
+                raise TableError(f"`{option}` {name} is not known; choose from {', '.join(known)}")
+        if self.jobs == 0:
+            raise TableError("`n_jobs` 0: give the number of parallel fits, or -1 for all cores")
+        if self.quick and self.method != "auto":
+            raise TableError(f"`quick` requires `method` auto, not {self.method}")
 
 
 @dataclass
@@ -91,7 +122,7 @@ class TableModel:
     @property
     def used(self) -> list[str]:
         """Columns that it learned from."""
-        return [c["name"] for c in self.encoder.plan_ if c["role"] != "left out"]
+        return [c["name"] for c in self.encoder.plan_ if c["role"] != "excluded"]
 
     def known(self, table: Mapping[str, list[Any]]) -> NDArray[np.bool_]:
         """Which rows it has learned from with their ratings."""
@@ -127,6 +158,37 @@ class TableModel:
         p = self.estimator.predict_proba(X)
         rank = p.argmax(axis=1)  # probabilities agree with predictions
         return [self.classes[k] for k in rank], p.max(axis=1), p
+
+    def predict(
+        self, frame: Any, *, probabilities: bool = False, abstain: float | None = None
+    ) -> pd.DataFrame:
+        """Rate the rows of a data frame.
+
+        Parameters
+        ----------
+        frame : DataFrame or pyarrow.Table
+            New rows, with the columns that the model learned from. A warning says which of them
+            differ from those of training.
+        probabilities : bool, default=False
+            Whether to add a column with the probability of each rating.
+        abstain : float or None, default=None
+            Rows below this confidence stay unrated.
+
+        Returns
+        -------
+        frame : DataFrame
+            The rows with the columns ``<target>_predicted``, ``<target>_confidence`` and
+            ``<target>_source``.
+        """
+        table = table_of(frame)
+        cells = table.features(self.target)
+        labels, confidence, p = self.rate(cells)
+        for line in self.encoder.warnings(self.encoder.compare(cells)):
+            warnings.warn(line, stacklevel=2)
+        given = np.zeros(len(table), dtype=bool)
+        answers = Answers.made(labels, confidence, given, p, self.classes, abstain)
+        added = answers.columns(self.target, probabilities, list(range(len(table))), len(table))
+        return add_columns(frame if isinstance(frame, pd.DataFrame) else frame_of(table), added, {})
 
 
 @dataclass(frozen=True)
@@ -188,7 +250,7 @@ class Rating:
     held_out : ndarray
         Rows whose rating was hidden from the model in cross-validation.
     cv_rank : ndarray
-        What the model then said of them.
+        Their predictions.
     cv_probability : ndarray of shape (len(held_out), n_classes)
         With which probabilities.
     errors : dict of str to (float, float)
@@ -201,7 +263,7 @@ class Rating:
     curve : Curve or None
         How errors fall with the number of ratings.
     notes : list of str
-        What else should be said.
+        Notes for the user.
     whole : Totals or None
         Counts over all rows, where these are a sample of them.
     """
@@ -260,13 +322,33 @@ class Rating:
         ]
 
     @property
-    def worth(self) -> Worth:
-        """What the answer is worth, by the ratings that were held out."""
-        return judge(self.target.rank[self.held_out], self.cv_rank, self.target.classes)
+    def expected_error(self) -> ExpectedError:
+        """The error on ratings that were held out."""
+        return estimate_error(self.target.rank[self.held_out], self.cv_rank, self.target.classes)
+
+    @property
+    def error_rows(self) -> list[tuple[str, float, float, float, float]]:
+        """Zero-one error and MAE, each with its margin, of each model and a constant prediction.
+
+        Empty where there are too few ratings.
+        """
+        n, expected = len(self.held_out), self.expected_error
+        if expected.judgement == "unknown":
+            return []
+        rows = [
+            (label, wrong, share_margin(wrong, n), off, mean_margin(self.spread[name], n))
+            for name, label in MODELS.items()
+            if name in self.errors
+            for wrong, off in [self.errors[name]]
+        ]
+        wrong, truth = 1.0 - expected.constant_accuracy, self.target.rank[self.held_out]
+        spread = float(np.std(np.abs(truth - int(np.median(truth)))))
+        constant = (share_margin(wrong, n), expected.constant_mae, mean_margin(spread, n))
+        return [*rows, ("always the same rating", wrong, *constant)]
 
     @property
     def leader(self) -> Any:
-        """The model, or the first member of a committee: the one whose projection is shown."""
+        """The model, or the first member of an ensemble: the one whose projection is shown."""
         return self.model.members[0]
 
     @property
@@ -293,7 +375,6 @@ def rate(
     encoder: TableEncoder,
     settings: Settings,
     listen: Listener,
-    parallel: Callable[[], Any] = nullcontext,
 ) -> Rating:
     """Rate the rows of a table that have no rating.
 
@@ -309,8 +390,6 @@ def rate(
         How to rate.
     listen : callable
         Told what is being done, how much of it, of how much.
-    parallel : callable
-        Makes a context in which models are fitted.
 
     Returns
     -------
@@ -322,12 +401,12 @@ def rate(
     >>> from tordinal.tables.target import read_target
     >>> target = read_target("grade", ["low", "", "low", "high", "", "high"], ["low", "high"])
     >>> table = {"size": [1, 2, 3, 8, 9, 10]}
-    >>> rate(table, target, TableEncoder(), Settings("tor"), lambda *_: None).labels
+    >>> rate(table, target, TableEncoder(), Settings(method="tor"), lambda *_: None).labels
     ['low', 'low', 'low', 'high', 'high', 'high']
     """
     notes = list(target.notes)
     X = read_columns(table, target, encoder, settings, listen, notes)
-    return rate_features(table, X, target, encoder, settings, listen, parallel, notes)
+    return rate_features(table, X, target, encoder, settings, listen, notes)
 
 
 def read_columns(
@@ -340,10 +419,10 @@ def read_columns(
 ) -> Matrix:
     """Fit the encoder to a table: its features, without columns that do harm."""
     listen("reading columns", 0, 1)
-    encoder.plan(table)
+    encoder.plan(table, target.name)
     listen("reading columns", 1, 1)
     if settings.choose_columns:
-        _leave_out_useless_columns(table, target, encoder, settings, listen, notes)
+        _exclude_useless_columns(table, target, encoder, settings, listen, notes)
     if settings.quick and len(target.rank) > QUICK_TEXTS:
         encoder.set_params(n_axes=0)
     return encoder.encode(table)
@@ -356,7 +435,6 @@ def rate_features(
     encoder: TableEncoder,
     settings: Settings,
     listen: Listener,
-    parallel: Callable[[], Any] = nullcontext,
     notes: list[str] | None = None,
 ) -> Rating:
     """Rate the rows of a table whose features are known; parameters as in `rate`."""
@@ -375,8 +453,7 @@ def rate_features(
     estimator.set_params(callback=listen)
     # A supervised model is not given the rows that have no rating.
     rows = np.flatnonzero(rated) if method == "redsvm" else np.arange(len(target.rank))
-    with parallel():
-        estimator.fit(X[rows], target.rank[rows])
+    estimator.fit(X[rows], target.rank[rows])
     notes += [f"{doubt}: is that right?" for doubt in encoder.doubts_]
     listen("probabilities", 0, 3)
     evidence = estimator.evidence()
@@ -420,16 +497,16 @@ def _verdict(rating: Rating, said: str) -> str:
     without = rating.errors["supervised"][1]
     name = "transductive" if "transductive" in rating.errors else "this model"
     if name == "this model" and rating.transducer is None:
-        return f"Only the rated rows were learned from: {without:.2f} steps off."
+        return f"Only the rated rows were used: off by {without:.2f} steps on average."
     with_them = rating.errors[name][1]
     helps = "help" if with_them < without else "do not help"
     return (
-        f"The unrated rows {helps}: a single model is {with_them:.2f} steps off with them, "
-        f"{without:.2f} without."
+        f"The unrated rows {helps}: a single model is off by {with_them:.2f} steps on average with "
+        f"them, by {without:.2f} without."
     )
 
 
-def _leave_out_useless_columns(
+def _exclude_useless_columns(
     table: Mapping[str, list[Any]],
     target: Target,
     encoder: TableEncoder,
@@ -439,7 +516,7 @@ def _leave_out_useless_columns(
 ) -> None:
     """Plan to do without the groups of columns that make a text harder to understand."""
     asked = {*encoder.text, *(encoder.columns or ())}
-    used = [c for c in encoder.plan_ if c["role"] != "left out"]
+    used = [c for c in encoder.plan_ if c["role"] != "excluded"]
     if not any(c["role"] == "text" for c in used) or len(used) < 2 or asked:
         return
     some = _some_rows(target.rank, settings.seed)
@@ -455,7 +532,7 @@ def _leave_out_useless_columns(
         lambda done, total: listen("choosing columns", done, total),
     )
     if useless:
-        encoder.leave_out(
+        encoder.exclude(
             dict.fromkeys(useless, "held-out rows are rated as well or better without it")
         )
         notes.append(
@@ -573,7 +650,7 @@ def card_of(rating: Rating, method: str) -> dict[str, Any]:
         "ratings": int(rating.given.sum()),
         "features": int(rating.X.shape[1]),
         "columns": [{k: c[k] for k in ("name", "role", "why")} for c in rating.model.encoder.plan_],
-        "worth": str(rating.worth),
+        "worth": str(rating.expected_error),
         "errors": {name: [float(v) for v in values] for name, values in rating.errors.items()},
         "verdict": rating.verdict,
         "counts": rating.totals.counts,

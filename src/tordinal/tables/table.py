@@ -1,4 +1,4 @@
-"""A table: its cells column by column, and what is needed to write it as it was."""
+"""A table: its cells column by column, and what is needed to write the same rows again."""
 
 import json
 import math
@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-__all__ = ["Table", "cell_text", "told_apart"]
+__all__ = ["Table", "cell_text", "unique_names"]
 
 
 @dataclass
@@ -20,8 +20,8 @@ class Table:
         Names of the columns, all different.
     columns : list of list
         Their cells.
-    format : {"csv", "tsv", "jsonl", "parquet", "xlsx"}
-        How it was stored.
+    format : str
+        Name of the format that it was read from.
     records : list of str
         The rows of a text format as they were written, without the end of line.
     header : str
@@ -35,9 +35,11 @@ class Table:
     workbook, sheet : bytes, str
         The workbook that it is a sheet of, and which.
     notes : list of str
-        What should be said about how it was read.
+        What to tell the user about how it was read.
     numbers : list of int or str, or None
-        Numbers of the rows, where it is a part of a table, or where they are in which file.
+        Numbers or index labels of the rows. None: counted as a spreadsheet does.
+    orders : dict of str to list of str
+        Categories of ordered categorical columns, from the lowest to the highest.
     """
 
     names: list[str]
@@ -55,6 +57,7 @@ class Table:
     sheet: str = ""
     notes: list[str] = field(default_factory=list)
     numbers: list[int | str] | None = None
+    orders: dict[str, list[str]] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -68,7 +71,7 @@ class Table:
 
     @property
     def decimal(self) -> str:
-        """The decimal separator where a number does not tell: between semicolons, a comma."""
+        """The decimal separator of ambiguous numbers: a comma if semicolons delimit cells."""
         return "," if self.delimiter == ";" else "."
 
     def number(self, i: int) -> int | str:
@@ -87,7 +90,7 @@ class Table:
         )
 
     def without(self, names: Sequence[str]) -> "Table":
-        """The table without some columns; its rows are written anew."""
+        """The table without some columns; its rows will be formatted again when written."""
         kept = [i for i, name in enumerate(self.names) if name not in names]
         arrow = None if self.arrow is None else self.arrow.drop_columns(list(names))
         return replace(
@@ -98,20 +101,13 @@ class Table:
             arrow=arrow,
         )
 
-    def order(self, name: str) -> list[str] | None:
-        """The order of an ordered categorical of Parquet, None for any other column."""
-        kind = None if self.arrow is None else self.arrow.schema.field(name).type
-        if kind is None or not getattr(kind, "ordered", False):
-            return None
-        return [str(v) for v in self.arrow.column(name).combine_chunks().dictionary.to_pylist()]
 
-
-def told_apart(names: Sequence[str], notes: list[str]) -> list[str]:
-    """Names of columns, of which later ones of the same name get a number.
+def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:
+    """Make names of columns unique: repeated ones get a number.
 
     Examples
     --------
-    >>> told_apart(["stars", "price", "stars"], [])
+    >>> unique_names(["stars", "price", "stars"], [])
     ['stars', 'price', 'stars (2)']
     """
     apart: list[str] = []
@@ -125,7 +121,7 @@ def told_apart(names: Sequence[str], notes: list[str]) -> list[str]:
         if count > 1:
             called = [new for old, new in zip(names, apart, strict=True) if old == name]
             notes.append(
-                f"{count} columns are named {name!r}: they are called {', '.join(called)} here"
+                f"{count} columns are named {name!r}: here they are called {', '.join(called)}"
             )
     return apart
 

@@ -48,7 +48,7 @@ class Target:
     rank : ndarray of shape (n_rows,)
         Position of each row's rating in `classes`; -1 where there is none.
     notes : list of str
-        What should be said about how the column was read.
+        Notes about how the column was read.
     cells : list or None
         The column as it was read; None where it is not known.
     """
@@ -86,7 +86,7 @@ class Ratings:
     rank : dict
         Position in `classes` by cell, as `spelled` makes it; other cells are not rated.
     notes : list of str
-        What should be said about how the column was read.
+        Notes about how the column was read.
     """
 
     classes: list[Any]
@@ -304,7 +304,7 @@ def read_ratings(
     absent = [classes[k] for k in range(len(classes)) if k not in present]
     if absent:
         notes.append(
-            f"no row is rated {', '.join(map(str, absent))}: so it will never be predicted"
+            f"no row is rated {', '.join(map(str, absent))}, so it will never be predicted"
         )
         keep = {k: new for new, k in enumerate(present)}
         rank = {cell: keep[k] for cell, k in rank.items()}
@@ -359,7 +359,7 @@ def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dic
         if len(labels) == 1 and (not named or labels[0] in named or len(wanted) != 1):
             continue
         if any(label in named for label in labels) and len(wanted) > 1:
-            continue  # the order tells them apart
+            continue  # the order names both
         best = wanted[0] if wanted else max(labels, key=lambda c: (given[c], c))
         others = [c for c in labels if c != best]
         alike |= dict.fromkeys(others, best)
@@ -373,7 +373,7 @@ def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dic
 
 
 def _question(name: str, classes: list[Any], counts: NDArray[np.int64], notes: list[str]) -> None:
-    """Say what looks odd about the ratings."""
+    """Add notes about ratings that look wrong."""
     values = [number(c) for c in classes]
     single = [str(c) for c, n in zip(classes, counts, strict=True) if n == 1]
     if len(classes) > 3 and None not in values:
@@ -386,9 +386,7 @@ def _question(name: str, classes: list[Any], counts: NDArray[np.int64], notes: l
                     "a typing error?"
                 )
     if single:
-        notes.append(
-            f"only one row is rated {', '.join(single)}: how well that is predicted cannot be told"
-        )
+        notes.append(f"only one row is rated {', '.join(single)}: its error cannot be estimated")
 
 
 def _spell(value: Any) -> str:
@@ -442,7 +440,7 @@ def _by_value(
                 return {c: k for k, c in enumerate(known)}, list(known)
             if len(counts) == 2:
                 low, high = sorted(counts, key=str)
-                notes.append(f"{low!r} is taken as lower than {high!r}; `order` tells otherwise")
+                notes.append(f"{low!r} is taken as lower than {high!r}; use `order` to change that")
                 return {low: 0, high: 1}, [low, high]
             ratings = ", ".join(f"{str(c)!r} ({n})" for c, n in counts.most_common())
             others = " and ".join(f"{word!r} ({n})" for word, n in doubtful.items())

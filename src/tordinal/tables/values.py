@@ -4,14 +4,16 @@ import math
 import unicodedata
 from typing import Any
 
+from tordinal.exceptions import InputError
+
 __all__ = ["TableError", "is_missing", "number", "visible"]
 
 # Cells that stand for no value, in lower case.
 MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}
 
 
-class TableError(ValueError):
-    """Something is wrong with a file or an option; the message says what and how to mend it."""
+class TableError(InputError):
+    """A table or an option is wrong; the message says what, and what to do."""
 
 
 def is_missing(value: Any) -> bool:

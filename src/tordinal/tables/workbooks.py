@@ -5,10 +5,11 @@ import io
 import zipfile
 from typing import IO, Any
 
-from tordinal.tables.table import Table, told_apart
+from tordinal.tables.formats import Format
+from tordinal.tables.table import Table, unique_names
 from tordinal.tables.values import TableError
 
-__all__ = ["read_workbook", "write_workbook"]
+__all__ = ["FORMAT", "read_workbook", "write_workbook"]
 
 LARGEST = 2**31  # bytes that a workbook may unpack to
 MOST_ROWS, LONGEST = 1_048_576, 32_767  # rows of a sheet and characters of a cell in Excel
@@ -70,7 +71,7 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
     if any(filled[:header]):
         title = next(cell for row in rows[:header] for cell in row if not _is_empty(cell))
         notes.append(f"what stands above the header is taken as a title: {str(title)!r}")
-    names = told_apart(
+    names = unique_names(
         ["" if _is_empty(cell) else str(cell) for cell in rows[header][:width]], notes
     )
     body = [row[:width] for row in rows[header + 1 : last_row + 1]]
@@ -145,3 +146,14 @@ def _fill(page: Any, place: int, header: int, name: str, values: list[Any]) -> N
         else:
             cell.value = str(value)[:LONGEST]
             cell.data_type = "s"
+
+
+FORMAT = Format(
+    name="xlsx",
+    title="Excel",
+    suffixes=(".xlsx",),
+    read=read_workbook,
+    write=lambda table, added, file, decimal: write_workbook(table, added, file),
+    magic=lambda start: start[:4] == b"PK\x03\x04",
+    sheets=True,
+)

@@ -47,7 +47,7 @@ def test_wide_sparse_rows_stay_as_they_are(client):
     assert second.labeled.shape[0] == int((second.rank != -1).sum())
 
 
-def test_what_is_no_dask_array_is_told_apart(client):
+def test_what_is_no_dask_array_is_unique_names(client):
     X, y = ordinal_problem(20, 2)
     assert is_dask(in_blocks(X, [20]))
     assert not is_dask(X)
