@@ -26,7 +26,7 @@ FEWER = {"C_GRID": (0.1, 1.0), "N_SPLITS": 2}
 TELLING_ALL = f"""
 from tordinal.cli import main, session
 from tordinal.experiments import methods
-session.SAID_EVERY = 0.0
+session.LINE_EVERY = 0.0
 vars(methods).update({FEWER})
 main()
 """
