@@ -18,9 +18,9 @@ from tordinal.active import (
 from tordinal.active.base import Strategy, generator, read_ratings
 
 STRATEGIES = [
-    Random(), Coverage(), ExpectedError(), ExpectedError(diversity=0.0), LeastConfidence(),
-    Entropy(), ExpectedCost(), Mixture(), Mixture(Entropy(), power=2.0, audit=0.5),
-    Mixture(Coverage()), Mixture(ExpectedCost(), power=1.0),
+    Random(), Coverage(), ExpectedError(), ExpectedError(power=None, diversity=1.0),
+    LeastConfidence(), Entropy(), ExpectedCost(), Mixture(), Mixture(Coverage()),
+    Mixture(Entropy(power=2.0, diversity=0.5), audit=0.5), Mixture(ExpectedCost()),
 ]  # fmt: skip
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 
@@ -100,7 +100,9 @@ def test_sparse_rows(strategy):
         check(*strategy.query(S, y, 5), y, 5)
 
 
-@pytest.mark.parametrize("strategy", [ExpectedError(), LeastConfidence(diversity=2.0), Entropy()])
+@pytest.mark.parametrize(
+    "strategy", [ExpectedError(power=None), LeastConfidence(diversity=2.0), Entropy()]
+)
 def test_sparse_and_dense_rows_give_the_same_answer(strategy):
     X, y = problem()
     p = np.random.default_rng(0).dirichlet(np.ones(3), len(y))

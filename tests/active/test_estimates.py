@@ -12,8 +12,8 @@ P = RNG.dirichlet(np.full(K, 0.5), N)
 LOSS = np.round(3 * (1 - P.max(axis=1)) + RNG.random(N)).clip(0, 3)  # larger where rows are chosen
 
 
-def chosen(seed, n, **parameters):
-    strategy = Mixture(Entropy(), random_state=seed, **parameters)
+def chosen(seed, n, audit=0.5, power=None):
+    strategy = Mixture(Entropy(power=power), audit=audit, random_state=seed)
     rows, probabilities = strategy.query(X, [None] * N, n, y_proba=P)
     return LOSS[rows], probabilities, strategy.audit_
 
@@ -65,7 +65,7 @@ def test_weights_have_the_mean_one():
 
 def test_all_rows_rated_leaves_no_doubt():
     loss, q, audit = chosen(0, N)
-    for options in ({}, {"audit": audit}, {"audit": audit, "anytime": True, "max_loss": 3}):
+    for options in ({}, {"audit": audit}, {"audit": audit, "max_loss": 3}):
         found = estimate_error(loss, q, N, **options)
         assert found.error == found.low == found.high == pytest.approx(LOSS.mean())
     table = estimate_error(loss, q, N, rated_as_correct=True)
@@ -91,7 +91,7 @@ def test_intervals_hold_at_all_times():
         loss, found, audit = draw(rng, 300, [0.6, 0.25, 0.1, 0.05], 120)
         q = np.full(120, 0.5)
         estimates = [
-            estimate_error(found[:n], q[:n], 300, audit=audit[:n], anytime=True, max_loss=3)
+            estimate_error(found[:n], q[:n], 300, audit=audit[:n], interval="anytime", max_loss=3)
             for n in range(20, 121, 10) if audit[:n].any()
         ]  # fmt: skip
         missed += any(not e.low <= loss.mean() <= e.high for e in estimates)
@@ -104,9 +104,23 @@ def test_students_interval_covers():
     rng, held = np.random.default_rng(1), 0
     for _ in range(600):
         loss, found, audit = draw(rng, 400, [0.5, 0.3, 0.2], 160)
-        estimate = estimate_error(found, np.full(160, 0.5), 400, audit=audit, max_loss=2)
+        estimate = estimate_error(found, np.full(160, 0.5), 400, audit=audit)
         held += estimate.low <= loss.mean() <= estimate.high
     assert held / 600 > 0.95 - 4 * np.sqrt(0.95 * 0.05 / 600)
+
+
+@pytest.mark.parametrize("p", [[0.95, 0.05], [0.7, 0.2, 0.1], [0.25, 0.25, 0.25, 0.25]], ids=str)
+def test_intervals_hold_with_few_rows(p):
+    rng, held, tried = np.random.default_rng(2), 0, 0
+    for _ in range(300):
+        loss, found, audit = draw(rng, 400, p, 40)
+        options = {"audit": audit, "max_loss": len(p) - 1}
+        if not audit.any():
+            continue
+        estimate = estimate_error(found, np.full(40, 0.5), 400, **options)
+        held += estimate.low <= loss.mean() <= estimate.high
+        tried += 1
+    assert held / tried > 0.95
 
 
 def test_one_audit_row_says_nothing_but_the_bounds():
@@ -122,8 +136,10 @@ def test_errors_name_the_value():
         estimate_error([-1.0], [0.5], 4)
     with pytest.raises(ValueError, match="larger than max_loss=1"):
         estimate_error([2.0], [0.5], 4, max_loss=1)
-    with pytest.raises(ValueError, match="needs audit"):
-        estimate_error([2.0], [0.5], 4, anytime=True)
+    with pytest.raises(ValueError, match="'anytime' needs audit"):
+        estimate_error([2.0], [0.5], 4, interval="anytime")
+    with pytest.raises(ValueError, match="interval='exact'"):
+        estimate_error([2.0], [0.5], 4, interval="exact")
     with pytest.raises(ValueError, match="drawn uniformly"):
         estimate_error([2.0], [0.5], 4, audit=[False])
     with pytest.raises(ValueError, match="confidence=1"):

@@ -11,7 +11,7 @@ X, UNRATED = np.arange(5.0)[:, None], [None] * 5
 def test_recorded_probabilities_are_frequencies(power):
     counts, recorded = np.zeros(5), np.full(5, np.nan)
     for seed in range(3000):
-        strategy = Mixture(Entropy(), audit=0.4, power=power, random_state=seed)
+        strategy = Mixture(Entropy(power=power), audit=0.4, random_state=seed)
         rows, probabilities = strategy.query(X, UNRATED, 1, y_proba=P)
         counts[rows[0]] += 1
         recorded[rows[0]] = probabilities[0]

@@ -27,20 +27,24 @@ class ProbabilisticStrategy(Strategy):
     _parameter_constraints: ClassVar[dict[str, list[Any]]] = {
         **Strategy._parameter_constraints,
         "estimator": [HasMethods(["fit", "predict_proba"]), None],
+        "power": [Interval(Real, 0.0, None, closed="neither"), None],
         "diversity": [Interval(Real, 0.0, None, closed="left")],
     }
     estimator: Any
+    power: float | None
     diversity: float
 
     def __init__(
         self,
         estimator: Any = None,
         *,
+        power: float | None = None,
         diversity: float = 0.0,
         classes: Any = None,
         random_state: Any = 0,
     ):
         self.estimator = estimator
+        self.power = power
         self.diversity = diversity
         self.classes = classes
         self.random_state = random_state
@@ -69,6 +73,9 @@ class ProbabilisticStrategy(Strategy):
     def _distribution(self, scores: Array, pool: Pool) -> Array:
         if pool.proba is None and not pool.several_classes_rated:
             return in_proportion(scores, pool)
+        if self.power is not None:
+            largest = scores[pool.candidates].max()
+            return in_proportion((scores / largest if largest else scores) ** self.power, pool)
         return super()._distribution(scores, pool)
 
 

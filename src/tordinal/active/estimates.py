@@ -13,7 +13,9 @@ __all__ = ["ErrorEstimate", "estimate_error", "lure_weights"]
 Array = NDArray[np.float64]
 
 GRID = 1000  # steps between 0 and the largest loss; the interval is wider by one at each end
-MOST_STAKE = 0.5  # of the capital that one row can lose; Waudby-Smith and Ramdas take 1/2 to 3/4
+MOST_STAKE = (
+    0.75  # of the capital that one row can lose; 0.5 is longer with few rows, 0.9 with many
+)
 
 
 @dataclass(frozen=True)
@@ -80,7 +82,7 @@ def estimate_error(
     audit: ArrayLike | None = None,
     rated_as_correct: bool = False,
     confidence: float = 0.95,
-    anytime: bool = False,
+    interval: str | None = None,
     max_loss: float | None = None,
 ) -> ErrorEstimate:
     """Estimate a model's mean loss on all rows from the ratings of chosen rows.
@@ -105,10 +107,12 @@ def estimate_error(
         ratings and so no error.
     confidence : float, default=0.95
         Probability with which the interval holds the truth.
-    anytime : bool, default=False
-        Whether the interval must hold at all times at once, however often one looks and whenever
-        one stops: a confidence sequence by betting. It needs `audit` and `max_loss`. Otherwise it
-        is Student's interval, for one look at a number of ratings that was fixed before.
+    interval : {"anytime", "approximate"}, default=None
+        "anytime": holds at all times at once with at least that probability, however often one
+        looks, whenever one stops and however few the rows are (a confidence sequence by betting).
+        It needs `audit` and `max_loss`. "approximate": Student's interval, for one look; much too
+        short where errors are rare and few rows were drawn uniformly. None: "anytime" where `audit`
+        and `max_loss` are given, else "approximate".
     max_loss : float, default=None
         The largest loss possible: for the absolute error of K ranks K - 1.
 
@@ -140,8 +144,11 @@ def estimate_error(
         raise ValueError(f"losses: {loss.max():g} is larger than max_loss={max_loss:g}.")
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence={confidence} must lie between 0 and 1.")
-    if anytime and (audit is None or max_loss is None):
-        raise ValueError("anytime=True needs audit and max_loss. Pass both.")
+    if interval not in (None, "anytime", "approximate"):
+        raise ValueError(f"interval={interval!r} must be 'anytime', 'approximate' or None.")
+    bounded = audit is not None and max_loss is not None
+    if interval == "anytime" and not bounded:
+        raise ValueError("interval='anytime' needs audit and max_loss. Pass both.")
     n_left = n_rows - np.arange(len(loss))
     used = np.ones(len(loss), dtype=bool)
     if audit is not None:
@@ -162,8 +169,7 @@ def estimate_error(
         share = (1.0 / (n_left * (n_left - 1.0)))[used]
         share = share / share.sum()
         error = float(share @ single)
-        if anytime:
-            assert max_loss is not None
+        if max_loss is not None and bounded and interval != "approximate":
             room = n_left / n_rows * max_loss
             low, high = _betting(loss[used], before[used], room[used], max_loss, 1.0 - confidence)
         else:
@@ -191,7 +197,8 @@ def _betting(
 
     For each mean on a grid two gamblers bet against it, one that the losses are higher and one that
     they are lower. If it is the true mean their capital is a martingale, and reaches 2 / alpha with
-    a probability of alpha / 2 at most, at any time.
+    a probability of alpha / 2 at most, at any time. Their stakes only decide how short the interval
+    is; stakes for one number of rows make it 15 % shorter at 100 rows, and no shorter at 25.
     """
     means = np.linspace(0.0, max_loss, GRID + 1)
     x = loss / max_loss

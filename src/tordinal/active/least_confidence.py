@@ -17,6 +17,9 @@ class LeastConfidence(ProbabilisticStrategy):
         What predicts the class probabilities; it is cloned and fitted to the rated rows, or to all
         if it is a transductive estimator of tordinal. None: `REDSVM` with C=10 and the perceptron
         kernel, for sparse rows with C=1 and the linear one.
+    power : float or None, default=None
+        Rows are drawn with a probability in proportion to this power of their score. None: always
+        the row with the largest score.
     diversity : float, default=0.0
         Power of the distance to the nearest rated or chosen row by which the score is multiplied.
         0: distances do not count, and the rows of one query may be much alike.

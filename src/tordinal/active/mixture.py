@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal._sklearn import Interval
-from tordinal.active.base import Array, Index, Pool, Scores, Strategy, in_proportion
+from tordinal.active.base import Array, Index, Pool, Scores, Strategy
 from tordinal.active.expected_error import ExpectedError
 
 __all__ = ["Mixture"]
@@ -26,9 +26,6 @@ class Mixture(Strategy):
         Chooses the other rows. None: `ExpectedError`.
     audit : float, default=0.25
         Share of rows that are drawn uniformly, above 0 and at most 1.
-    power : float, default=None
-        None: rows as the strategy chooses them. A number: rows are drawn with a probability in
-        proportion to this power of the strategy's score.
     random_state : int, RandomState or None, default=0
         Seed. An int gives other random numbers once there are more ratings.
 
@@ -52,7 +49,6 @@ class Mixture(Strategy):
         "random_state": ["random_state"],
         "strategy": [Strategy, None],
         "audit": [Interval(Real, 0.0, 1.0, closed="right")],
-        "power": [Interval(Real, 0.0, None, closed="neither"), None],
     }
     audit_: NDArray[np.bool_]
 
@@ -61,12 +57,10 @@ class Mixture(Strategy):
         strategy: Strategy | None = None,
         *,
         audit: float = 0.25,
-        power: float | None = None,
         random_state: Any = 0,
     ):
         self.strategy = strategy
         self.audit = audit
-        self.power = power
         self.random_state = random_state
 
     def query(self, X: Any, y: Any, n: int = 1, *, y_proba: Any = None) -> tuple[Index, Array]:
@@ -90,11 +84,7 @@ class Mixture(Strategy):
         return self._inner._scores(pool)
 
     def _distribution(self, scores: Array, pool: Pool) -> Array:
-        if self.power is None:
-            return self._inner._distribution(scores, pool)
-        largest = scores[pool.candidates].max()
-        relative = scores / largest if 0 < largest < np.inf else scores
-        return in_proportion(relative**self.power, pool)
+        return self._inner._distribution(scores, pool)
 
     def _draw(self, scores: Array, pool: Pool) -> tuple[int, float]:
         uniform = pool.candidates / pool.candidates.sum()
