@@ -165,7 +165,7 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     ]
     show(f"ratings needed for the error of {TARGET} random ones", rows)
     show(f"error of the finished table after {TARGET} ratings", errors)
-    repeats = 20 if quick else 300
+    repeats = 20 if quick else 200
     found = Parallel(n_jobs=2, batch_size=1)(
         delayed(coverage)(data, name, repeats) for name in names
     )
