@@ -125,25 +125,33 @@ def content_folds(X: Any, rank: Ranks, n_splits: int) -> Index:
     their content.
     """
     labeled = np.flatnonzero(rank != UNLABELED)
-    rows = X[labeled]
-    if sp.issparse(rows):
-        rows = sp.csr_array(rows)
-        rows.sum_duplicates()
-        rows.eliminate_zeros()
-        ends = rows.indptr
-        keys = [
-            rows.indices[a:b].tobytes() + rows.data[a:b].tobytes()
-            for a, b in itertools.pairwise(ends)
-        ]
-        content = np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
-    else:
-        content = np.unique(np.asarray(rows), axis=0, return_inverse=True)[1].ravel()
+    content = content_codes(X[labeled])
     distinct, member = np.unique(
         np.column_stack([rank[labeled], content]), axis=0, return_inverse=True
     )
     fold = np.full(len(rank), -1, dtype=np.int64)
     fold[labeled] = deal_folds(distinct[:, 0], n_splits, None)[member.ravel()]
     return fold
+
+
+def content_codes(X: Any) -> Index:
+    """Number rows by what they hold: equal rows get one number, whatever the order of the rows.
+
+    Examples
+    --------
+    >>> content_codes(np.array([[2.0], [1.0], [2.0]]))
+    array([1, 0, 1])
+    """
+    if not sp.issparse(X):
+        return np.unique(np.asarray(X), axis=0, return_inverse=True)[1].ravel()
+    rows = sp.csr_array(X, copy=True)
+    rows.sum_duplicates()
+    rows.eliminate_zeros()
+    keys = [
+        rows.indices[a:b].tobytes() + rows.data[a:b].tobytes()
+        for a, b in itertools.pairwise(rows.indptr)
+    ]
+    return np.unique(np.array(keys, dtype=object), return_inverse=True)[1]
 
 
 def take(X: Any, rows: Index, columns: Index, *, pairwise: bool) -> Any:

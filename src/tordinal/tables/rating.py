@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
+from joblib import parallel_config
 from numpy.typing import NDArray
 
 from tordinal.class_ratios import ratio_interval
@@ -425,7 +426,9 @@ def read_columns(
         _exclude_useless_columns(table, target, encoder, settings, listen, notes)
     if settings.quick and len(target.rank) > QUICK_TEXTS:
         encoder.set_params(n_axes=0)
-    return encoder.encode(table)
+    # Models may be fitted on a cluster. Columns are not: a task that is lost there ends the read.
+    with parallel_config(backend="sequential"):
+        return encoder.encode(table)
 
 
 def rate_features(
