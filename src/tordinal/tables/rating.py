@@ -422,12 +422,12 @@ def read_columns(
     listen("reading columns", 0, 1)
     encoder.plan(table, target.name)
     listen("reading columns", 1, 1)
-    if settings.choose_columns:
-        _exclude_useless_columns(table, target, encoder, settings, listen, notes)
-    if settings.quick and len(target.rank) > QUICK_TEXTS:
-        encoder.set_params(n_axes=0)
     # Models may be fitted on a cluster. Columns are not: a task that is lost there ends the read.
     with parallel_config(backend="sequential"):
+        if settings.choose_columns:
+            _exclude_useless_columns(table, target, encoder, settings, listen, notes)
+        if settings.quick and len(target.rank) > QUICK_TEXTS:
+            encoder.set_params(n_axes=0)
         return encoder.encode(table)
 
 
