@@ -1,4 +1,55 @@
-"""How it is solved: given ranks, costs and a warm start, what are h and t?"""
+"""How it is solved: given ranks, costs and a warm start, find the projections h and thresholds t.
+
+Which solver solves what. `choice.hold` picks the form of the rows, `choice.solver_for` the solver::
+
+    loss                  rows: features           rows: kernel matrix
+    -------------------   ----------------------   ----------------------------------
+    hinge, Laplacian      Newton, in the proximal  SMO
+                          form of `relaxation`
+    smooth losses         Newton                   KernelNewton
+    thresholds in order   Newton                   SMO; smooth losses: not supported
+    (SVOR-EXC)
+
+Which one uses which. Arrows point from the user to what it uses::
+
+    choice --+--> SMO -----------+--> working_set   rows whose kernel values fit the cache
+             |     |             +--> smo_steps     compiled steps on two variables
+             |     |             +--> larger_boxes  warm start of the Laplacian loss
+             |     | slow convergence
+             |     v
+             |   SquareRoot  (K = L L', the rows of L are features)
+             |     ^     |
+             |     |     +--------------+
+             |     | rounding           v
+             +--> KernelNewton       Newton --+--> equations   Newton's equations, four ways
+             |        |                 ^     +--> relaxation  smooth form of the hinge
+             |        |                 |
+             |        +---> linalg <----+   (Cholesky factors, conjugate gradients)
+             +--------------------------+
+             +--> CoordinateDescent   (hinge, Laplacian; many sparse rows; RED-SVM)
+
+All of them are subclasses of `solver.Solver`, which checks the range of the numbers, scales costs,
+keeps a warm start that is better, and says how far the optimality conditions hold.
+
+Why each exists:
+
+`SMO`
+    A step reads two rows of the kernel matrix, and only rows that can still move take part, so the
+    hinge and the Laplacian loss need neither a factor nor all of K. With huge costs or a kernel of
+    low rank its steps on two variables converge slowly. `SquareRoot` then takes over.
+`KernelNewton`
+    Without bounds all variables move together, which SMO does one pair at a time. One factor moves
+    them at once, and serves many iterations as a preconditioner.
+`Newton`
+    With fewer features than rows, an iteration costs a pass over the rows whatever C is. The
+    cluster uses the same code, because all that touches rows is a sum over blocks.
+`CoordinateDescent`
+    Many sparse rows, whose kernel matrix is too large and whose features are too many to factor.
+`SquareRoot`
+    Not a choice of its own: a kernel matrix made into features, so that `Newton` can solve it.
+
+``docs/mathematics.md`` derives the methods; ``docs/benchmarks.md`` has the measurements.
+"""
 
 from tordinal.solvers.choice import SOLVERS, hold, solver_for
 from tordinal.solvers.coordinate import CoordinateDescent
