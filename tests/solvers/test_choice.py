@@ -55,3 +55,28 @@ def test_a_partial_matrix_is_not_shared():
     assert one.data.cache_size == 0.01
     full = hold(RBF(), TALL[:200], problem_of("hinge"), 100)
     assert solver_for(full, problem_of("hinge")).data is full
+
+
+class OnlyAsked:
+    """Rows of another engine: they have what some rows of this machine have, and are no `Gram`."""
+
+    def __init__(self, data):
+        self._data = data
+
+    def __getattr__(self, name):
+        return getattr(self._data, name)
+
+    def private(self, share=1.0):
+        return self
+
+
+@pytest.mark.parametrize("loss", ["hinge", "square"])
+@pytest.mark.parametrize("kernel", [RBF(), Linear()])
+def test_solvers_ask_what_the_rows_can_do_and_not_what_they_are(kernel, loss):
+    X = np.random.default_rng(0).normal(size=(60, 3))
+    y, cost = np.digitize(X[:, 0], [-0.5, 0.5]), np.ones(60)
+    problem = problem_of(loss, n_thresholds=2)
+    data = hold(kernel, X, problem, 100)
+    own, other = (solver_for(rows, problem) for rows in (data, OnlyAsked(data)))
+    assert type(other) is type(own)
+    assert other.solve(y, cost).objective == own.solve(y, cost).objective

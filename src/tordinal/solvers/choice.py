@@ -19,6 +19,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from tordinal.distances import Matrix
+from tordinal.engines.base import TrainingData
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, Rows, linear_rows
 from tordinal.kernels import Kernel, Linear
@@ -68,7 +69,7 @@ def _in_features(X: Matrix, problem: Problem, cache_size: float) -> bool:
     return not fits or n > GRAM_ROWS or float(by_feature @ by_feature) > GRAM_PRODUCTS
 
 
-def solver_for(data: Gram | Rows, problem: Problem, share: float = 1.0) -> Solver:
+def solver_for(data: TrainingData, problem: Problem, share: float = 1.0) -> Solver:
     """The first solver that handles a problem on rows in the form in which they are held.
 
     Several solvers may work on the same rows at the same time, each with its `share` of the memory.

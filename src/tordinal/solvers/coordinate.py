@@ -14,7 +14,6 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tordinal.couplings import Reduction
 from tordinal.engines.host.rows import Rows
 from tordinal.problem import Problem
 from tordinal.reduction import signs
@@ -54,8 +53,8 @@ class CoordinateDescent(Solver):
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
-        sparse = isinstance(data, Rows) and not data.dense
-        return sparse and not problem.smooth and isinstance(problem.coupling, Reduction)
+        sparse = data.in_features and not data.dense
+        return bool(sparse and not problem.smooth and problem.coupling.any_pair)
 
     def run(self, task: Task) -> Solution:
         X, y, cost, warm = self.data.matrix, task.y, task.cost, task.warm

@@ -18,8 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from tordinal.engines.base import Block
-from tordinal.engines.host.rows import Rows
+from tordinal.engines.base import Block, RowBlocks
 from tordinal.solvers.linalg import Factor, add_squares, conjugate_gradients
 
 __all__ = ["Equations", "Slopes", "equations_for"]
@@ -66,7 +65,7 @@ class Slopes(NamedTuple):
 class Equations(Protocol):
     """Newton's equations for some rows."""
 
-    rows: Rows
+    rows: RowBlocks
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         """The direction (v, tau), for the curvatures that the last look left in the blocks."""
@@ -78,7 +77,7 @@ class Equations(Protocol):
         """Compute anew what was kept from earlier times."""
 
 
-def equations_for(rows: Rows, smooth: bool) -> Equations:
+def equations_for(rows: RowBlocks, smooth: bool) -> Equations:
     """The way to solve the equations that suits rows and loss."""
     if not rows.few_features:
         return Iterated(rows)
@@ -94,7 +93,7 @@ class Formed:
     vanishes. Otherwise it is the difference of large numbers, and lost in single precision.
     """
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: Any):
         self.rows = rows
         self.most = MENDED + rows.n_features // FEATURES_A_MENDED
         self.width, self.age = 0.0, 0
@@ -205,7 +204,7 @@ class Summed(Formed):
 class Remembered:
     """Conjugate gradients, with the factor of an earlier matrix as preconditioner."""
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: RowBlocks):
         self.rows = rows
         self.factor: Factor | None = None
         self.held_against = 0
@@ -228,7 +227,7 @@ class Remembered:
 class Iterated:
     """Conjugate gradients, with the diagonal as preconditioner."""
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: RowBlocks):
         self.rows = rows
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
@@ -244,7 +243,7 @@ class Iterated:
 
 
 def _iterate(
-    rows: Rows, slopes: Slopes, M: Factor, precondition: Callable[[Array], Array]
+    rows: RowBlocks, slopes: Slopes, M: Factor, precondition: Callable[[Array], Array]
 ) -> tuple[Array, int]:
     """Solve for v with tau eliminated: (width I + X'DX - B M^-1 B') v = right."""
     B, width = slopes.mixed, slopes.width

@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, spotrf
 
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.base import KernelMatrix
 from tordinal.engines.host.symmetric import symmetric_times
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
@@ -68,23 +68,23 @@ class KernelNewton(Solver):
 
     Parameters
     ----------
-    data : Gram
+    data : KernelMatrix
         Kernel values between the training rows.
     problem : Problem
         A problem with a smooth loss and no constraint on the order of t.
     """
 
-    data: Gram
+    data: KernelMatrix
     coarse = 3.0 * COARSE  # its tolerance is that of a root
 
-    def __init__(self, data: Gram, problem: Problem):
+    def __init__(self, data: KernelMatrix, problem: Problem):
         super().__init__(data, problem)
         self._kept: Space | None = None
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
-        return isinstance(data, Gram) and problem.smooth and not problem.coupling.ordered
+        return problem.smooth and not (data.in_features or problem.coupling.ordered)
 
     def run(self, task: Task) -> Solution:
         largest = max(1.0, self.data.magnitude / self.data.scale)  # of kernel values
@@ -212,13 +212,13 @@ class Space:
 
     Parameters
     ----------
-    gram : Gram
+    gram : KernelMatrix
         The kernel.
     used : ndarray
         Which rows.
     """
 
-    def __init__(self, gram: Gram, used: Index):
+    def __init__(self, gram: KernelMatrix, used: Index):
         self.gram, self.used, self.n = gram, used, len(used)
         self.matrix: Any = None
         if gram.full:

@@ -15,8 +15,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.base import Block, deferred, light, project
-from tordinal.engines.host.rows import Rows
+from tordinal.engines.base import Block, RowBlocks, Samples, deferred, light, project
 from tordinal.problem import Problem, Terms
 from tordinal.solvers.equations import Equations, Slopes, equations_for
 from tordinal.solvers.relaxation import Left, Relaxation
@@ -52,23 +51,23 @@ class Newton(Solver):
 
     Parameters
     ----------
-    data : Rows
+    data : Samples
         Rows; dense ones are centred.
     problem : Problem
         Any problem.
     """
 
-    data: Rows
+    data: Samples
     refined, coarse = REFINED, COARSE
 
-    def __init__(self, data: Rows, problem: Problem):
+    def __init__(self, data: Samples, problem: Problem):
         super().__init__(data, problem)
         self._equations: Equations | None = None
         self._carried = 0
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
-        return isinstance(data, Rows)
+        return bool(data.in_features)
 
     def run(self, task: Task) -> Solution:
         used = np.flatnonzero(task.cost > 0)
@@ -95,7 +94,7 @@ class Newton(Solver):
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
         )  # fmt: skip
 
-    def _place(self, rows: Rows, descent: "Descent", task: Task, used: Index) -> float | None:
+    def _place(self, rows: Samples, descent: "Descent", task: Task, used: Index) -> float | None:
         """Put a descent where a task starts; the first width of the band, None for a cold start."""
         warm, problem = task.warm, self.problem
         rows.put(y=task.y[used], cost=task.cost[used])
@@ -116,7 +115,7 @@ class Newton(Solver):
         rows.put(u=u)
         return SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
 
-    def _projections(self, rows: Rows, descent: "Descent", task: Task) -> Array:
+    def _projections(self, rows: Samples, descent: "Descent", task: Task) -> Array:
         """X w: mostly as the steps of a training from another one have carried it along.
 
         That is accurate to seven digits of what has changed, and saves a pass over all rows. It is
@@ -148,7 +147,7 @@ class Descent:
 
     Parameters
     ----------
-    rows : Rows
+    rows : RowBlocks
         The rows, wherever they are.
     problem : Problem
         What is solved.
@@ -158,7 +157,7 @@ class Descent:
         The sum of all costs.
     """
 
-    def __init__(self, rows: Any, problem: Problem, equations: Equations, total_cost: float):
+    def __init__(self, rows: RowBlocks, problem: Problem, equations: Equations, total_cost: float):
         self.rows, self.problem, self.equations = rows, problem, equations
         m = problem.n_thresholds
         self.w, self.t, self.value = np.zeros(rows.n_features), np.zeros(m), np.inf

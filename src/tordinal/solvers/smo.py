@@ -20,7 +20,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.base import KernelMatrix
 from tordinal.problem import Problem
 from tordinal.reduction import signs
 from tordinal.solvers.larger_boxes import in_larger_boxes
@@ -67,16 +67,16 @@ class SMO(Solver):
 
     Parameters
     ----------
-    data : Gram
+    data : KernelMatrix
         Kernel values between the training rows.
     problem : Problem
         A problem with a piecewise linear loss and any coupling.
     """
 
-    data: Gram
+    data: KernelMatrix
     coarse = COARSE
 
-    def __init__(self, data: Gram, problem: Problem):
+    def __init__(self, data: KernelMatrix, problem: Problem):
         super().__init__(data, problem)
         self._work = WorkingSet(data, ALL if problem.coupling.any_pair else ALL_BY_PAIRS)
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
@@ -86,7 +86,7 @@ class SMO(Solver):
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
-        return isinstance(data, Gram) and not problem.smooth
+        return not (data.in_features or problem.smooth)
 
     def run(self, task: Task) -> Solution:
         if self._root is not None:

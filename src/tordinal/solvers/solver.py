@@ -106,7 +106,7 @@ class Solver(ABC):
 
     Parameters
     ----------
-    data : Rows or KernelRows
+    data : Samples or KernelMatrix
         The rows, or the kernel between them. Their features are scaled by 1 / sqrt(data.scale).
     problem : Problem
         What is solved.
@@ -213,12 +213,11 @@ class Solver(ABC):
                 f"{np.sqrt(scale):.3g}, costs of {largest:.3g} overflow. Scale X, for example "
                 "with StandardScaler."
             )
-        gram: Any = self.data
-        if not getattr(gram, "resolved", True) and gram.magnitude * largest > UNRESOLVED:
+        if not self.data.resolved and self.data.magnitude * largest > UNRESOLVED:
             raise ValueError(
-                f"X is too far from the origin for kernel={gram.kernel!r}: its values are about "
-                f"{gram.magnitude:.3g} and differ between rows by rounding only. Scale X, for "
-                "example with StandardScaler."
+                f"X is too far from the origin for kernel={self.data.kernel!r}: its values are "
+                f"about {self.data.magnitude:.3g} and differ between rows by rounding only. Scale "
+                "X, for example with StandardScaler."
             )
 
     def _as_predicted(self, task: Task, solution: Solution) -> Solution:

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsv
 
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.base import KernelMatrix
 from tordinal.engines.host.rows import Rows
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, low_rank_root, square_root
@@ -66,7 +66,7 @@ class SquareRoot:
         self._normal = Factor(normal)
 
     @classmethod
-    def of(cls, gram: Gram, problem: Problem) -> Self | None:
+    def of(cls, gram: KernelMatrix, problem: Problem) -> Self | None:
         """The square root, if kernel values are those of a feature space.
 
         None where there is none, or where there are so many rows that only a root of low rank is

@@ -12,7 +12,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.base import KernelMatrix
 
 __all__ = ["WorkingSet"]
 
@@ -27,7 +27,7 @@ class WorkingSet:
 
     Parameters
     ----------
-    gram : Gram
+    gram : KernelMatrix
         The kernel of all rows.
     most : int
         Up to so many rows all of them are in the set.
@@ -42,7 +42,7 @@ class WorkingSet:
         Whether all rows are in the set, always.
     """
 
-    def __init__(self, gram: Gram, most: int):
+    def __init__(self, gram: KernelMatrix, most: int):
         self.gram = gram
         self.whole = gram.full and gram.n_rows <= most
         self.capacity = min(LARGEST, gram.n_rows)

@@ -45,6 +45,8 @@ class Rows:
         What was taken off them before.
     """
 
+    in_features = resolved = True
+
     def __init__(self, X: Any, scale: float = 1.0, centre: Array | None = None):
         self.matrix, self.scale, self.centre = X, scale, centre
         self.n_rows, self.n_features = X.shape
