@@ -7,7 +7,7 @@ from tordinal.couplings import Explicit, Implicit, Reduction
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import Rows
 from tordinal.kernels import RBF, Linear
-from tordinal.solvers import SMO, CoordinateDescent, KernelNewton, Newton, choice, hold, solver_for
+from tordinal.solvers import SMO, KernelNewton, Newton, choice, hold, solver_for
 
 WIDE, TALL = np.ones((50, 80)), np.ones((2000, 3))
 TEXT = sp.random_array((2000, 500), density=0.01, format="csr", rng=np.random.default_rng(0))
@@ -33,11 +33,11 @@ def test_who_solves_what(kernel, X, loss, held, solver):
     assert type(solver_for(data, problem_of(loss))) is solver
 
 
-def test_many_sparse_rows_are_solved_one_at_a_time(monkeypatch):
+@pytest.mark.parametrize("coupling", [Reduction(), Implicit(), Explicit()])
+def test_many_sparse_rows_are_solved_in_their_features(monkeypatch, coupling):
     monkeypatch.setattr(choice, "GRAM_ROWS", 1000)
-    data = hold(Linear(), TEXT, problem_of("hinge"), 2500)
-    assert type(solver_for(data, problem_of("hinge"))) is CoordinateDescent
-    assert type(solver_for(data, problem_of("hinge", Implicit()))) is Newton
+    data = hold(Linear(), TEXT, problem_of("hinge", coupling), 2500)
+    assert type(solver_for(data, problem_of("hinge", coupling))) is Newton
 
 
 def test_what_nobody_handles_is_refused():

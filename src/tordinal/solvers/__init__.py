@@ -26,7 +26,6 @@ Which one uses which. Arrows point from the user to what it uses::
              |        |                 |
              |        +---> linalg <----+   (Cholesky factors, conjugate gradients)
              +--------------------------+
-             +--> CoordinateDescent   (hinge, Laplacian; many sparse rows; RED-SVM)
 
 All of them are subclasses of `solver.Solver`, which checks the range of the numbers, scales costs,
 keeps a warm start that is better, and says how far the optimality conditions hold.
@@ -41,10 +40,9 @@ Why each exists:
     Without bounds all variables move together, which SMO does one pair at a time. One factor moves
     them at once, and serves many iterations as a preconditioner.
 `Newton`
-    With fewer features than rows, an iteration costs a pass over the rows whatever C is. The
-    cluster uses the same code, because all that touches rows is a sum over blocks.
-`CoordinateDescent`
-    Many sparse rows, whose kernel matrix is too large and whose features are too many to factor.
+    With fewer features than rows, or many sparse rows, an iteration costs a few passes over the
+    rows whatever C is. The cluster uses the same code, because all that touches rows is a sum over
+    blocks.
 `SquareRoot`
     Not a choice of its own: a kernel matrix made into features, so that `Newton` can solve it.
 
@@ -52,13 +50,11 @@ Why each exists:
 """
 
 from tordinal.solvers.choice import SOLVERS, hold, solver_for
-from tordinal.solvers.coordinate import CoordinateDescent
 from tordinal.solvers.kernel_newton import KernelNewton
 from tordinal.solvers.newton import Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solver import Solution, Solver
 
 __all__ = [
-    "SMO", "SOLVERS", "CoordinateDescent", "KernelNewton", "Newton", "Solution", "Solver", "hold",
-    "solver_for",
+    "SMO", "SOLVERS", "KernelNewton", "Newton", "Solution", "Solver", "hold", "solver_for",
 ]  # fmt: skip

@@ -8,8 +8,7 @@ than rows                                                   matrix
 dense linear                `Newton` in the features        `Newton` in the features
 few sparse linear           `SMO` on the Gram matrix        `Newton` in the features, of up to
                                                             500 rows `KernelNewton`
-many sparse linear          `CoordinateDescent` in the      `Newton` in the features
-                            features
+many sparse linear          `Newton` in the features        `Newton` in the features
 ==========================  ==============================  ==============================
 
 Each solver says what it handles; ``docs/benchmarks.md`` shows why the lines are drawn there.
@@ -24,7 +23,6 @@ from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, Rows, linear_rows
 from tordinal.kernels import Kernel, Linear
 from tordinal.problem import Problem
-from tordinal.solvers.coordinate import CoordinateDescent
 from tordinal.solvers.kernel_newton import KernelNewton
 from tordinal.solvers.newton import Newton
 from tordinal.solvers.smo import SMO
@@ -32,7 +30,7 @@ from tordinal.solvers.solver import Solver
 
 __all__ = ["SOLVERS", "hold", "solver_for"]
 
-SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, CoordinateDescent, Newton)
+SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, Newton)
 
 FEW_ROWS = 500  # sparse rows whose small Gram matrix is quicker than conjugate gradients
 GRAM_ROWS = 12_000  # sparse rows whose Gram matrix is worth its memory

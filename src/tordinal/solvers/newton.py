@@ -131,7 +131,7 @@ class Newton(Solver):
     def refine(self, solution: Solution) -> Solution:
         """Bring a solution nearer to the optimum; that of a small problem to rounding accuracy."""
         if not self.data.few_features:
-            return solution
+            return self._with_middle_thresholds(solution)
         tol = REFINED if len(solution.y) <= REFINE_ROWS else ACCURATE
         finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=REFINE_STEPS)
         best = finer if finer.objective <= solution.objective else solution

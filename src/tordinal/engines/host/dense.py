@@ -91,10 +91,6 @@ class DenseBlock:
         """The diagonal of X'DX."""
         return np.asarray(D.astype(self.rows.dtype) @ self.rows**2, dtype=np.float64)
 
-    def squared_norms(self) -> Array:
-        """|x_i|^2."""
-        return np.einsum("ij,ij->i", self.exact, self.exact)
-
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _dot(rows, v, products):

@@ -134,17 +134,6 @@ class Rows:
         )
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def transposed_dot(self, u: Array) -> Array:
-        """X'u, for all rows."""
-        pieces = self.slices
-        return _total(
-            in_blocks(
-                len(pieces),
-                lambda p: self.blocks[p.start].X.transposed_dot(u[pieces[p.start]]),
-                size=1,
-            )
-        )
-
     def shift(self, a: Array, coef: Array | None) -> float:
         """What true projections exceed those of a solver by, for weights of the rows and w."""
         return 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
@@ -165,10 +154,6 @@ class Rows:
         shift = self.shift(a, coef)
         h = (self.matrix * np.sqrt(self.scale) + centre) @ coef
         return np.asarray(h - shift, dtype=np.float64), shift
-
-    def squared_norms(self) -> Array:
-        """|x_i|^2 of all rows."""
-        return np.concatenate([block.X.squared_norms() for block in self.blocks])
 
 
 def linear_rows(X: Any) -> Rows:
