@@ -15,7 +15,8 @@ from tordinal.datasets import make_reviews
 from tordinal.engines.host import gram
 from tordinal.losses import LOSSES, Hinge
 from tordinal.projection import Projection
-from tordinal.solvers import smo, square_root
+from tordinal.solvers.newton import square_root
+from tordinal.solvers.smo import driver as smo
 from tordinal.text import ReviewVectorizer
 
 

@@ -12,20 +12,21 @@ Which solver solves what. `choice.hold` picks the form of the rows, `choice.solv
 
 Which one uses which. Arrows point from the user to what it uses::
 
-    choice --+--> SMO -----------+--> working_set   rows whose kernel values fit the cache
-             |     |             +--> smo_steps     compiled steps on two variables
-             |     |             +--> larger_boxes  warm start of the Laplacian loss
+    choice --+--> smo.SMO ------+--> steps         compiled steps on two variables
+             |     |            +--> working_set   rows whose kernel values fit the cache
+             |     |            +--> larger_boxes  warm start of the Laplacian loss
              |     | slow convergence
              |     v
-             |   SquareRoot  (K = L L', the rows of L are features)
-             |     ^     |
-             |     |     +--------------+
-             |     | rounding           v
-             +--> KernelNewton       Newton --+--> equations   Newton's equations, four ways
-             |        |                 ^     +--> relaxation  smooth form of the hinge
-             |        |                 |
-             |        +---> linalg <----+   (Cholesky factors, conjugate gradients)
-             +--------------------------+
+             |   newton.SquareRoot -----------+    K = L L', the rows of L are features
+             |     ^                          |
+             |     | rounding                 |
+             +--> newton.KernelNewton         |
+             |     |                          |
+             |     +--> newton.driver <--+    |    one loop for both spaces
+             |                           |    v
+             +--> newton.Newton ---------+    Newton
+                   +--> equations     Newton's equations, three ways
+                   +--> relaxation    smooth form of the hinge and the Laplacian loss
 
 All of them are subclasses of `solver.Solver`, which checks the range of the numbers, scales costs,
 keeps a warm start that is better, and says how far the optimality conditions hold.
@@ -50,8 +51,7 @@ Why each exists:
 """
 
 from tordinal.solvers.choice import SOLVERS, hold, solver_for
-from tordinal.solvers.kernel_newton import KernelNewton
-from tordinal.solvers.newton import Newton
+from tordinal.solvers.newton import KernelNewton, Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solver import Solution, Solver
 

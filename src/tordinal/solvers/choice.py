@@ -23,8 +23,7 @@ from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, Rows, linear_rows
 from tordinal.kernels import Kernel, Linear
 from tordinal.problem import Problem
-from tordinal.solvers.kernel_newton import KernelNewton
-from tordinal.solvers.newton import Newton
+from tordinal.solvers.newton import KernelNewton, Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solver import Solver
 

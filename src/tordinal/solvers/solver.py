@@ -112,7 +112,6 @@ class Solver(ABC):
         What is solved.
     """
 
-    refined: ClassVar[float] = 0.0  # the tolerance to which small problems are brought at the end
     coarse: ClassVar[float] = 1.0  # how much coarser than the last training the others are
 
     def __init__(self, data: Any, problem: Problem):
@@ -276,9 +275,19 @@ class Solver(ABC):
     def run(self, task: Task) -> Solution:
         """Solve one task, whose costs are multiplied by the scale of the data."""
 
+    @abstractmethod
+    def refinement(self, n_rows: int) -> tuple[float, int] | None:
+        """The tolerance and the steps of a last training; None where that would take too long."""
+
     def refine(self, solution: Solution) -> Solution:
-        """Bring a solution of a small problem to rounding accuracy, where that is quick."""
-        return self._with_middle_thresholds(solution)
+        """Bring a solution nearer to the optimum, that of a small problem to rounding accuracy."""
+        best, last = solution, self.refinement(len(solution.y))
+        if last is not None:
+            tol, max_iter = last
+            finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=max_iter)
+            best = finer if finer.objective <= solution.objective else solution
+        best = self._with_middle_thresholds(best)
+        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
     def _with_middle_thresholds(self, solution: Solution) -> Solution:
         """The same with thresholds that its projections determine, of several the middle ones."""

@@ -3,8 +3,8 @@ import pytest
 import scipy.sparse as sp
 
 from tordinal.engines.host.rows import Rows
-from tordinal.solvers import equations
-from tordinal.solvers.equations import Formed, Iterated, Remembered, Slopes, equations_for
+from tordinal.solvers.newton import equations
+from tordinal.solvers.newton.equations import Formed, Iterated, Remembered, Slopes, equations_for
 
 RNG = np.random.default_rng(0)
 X = sp.random_array((200, 60), density=0.2, rng=RNG, format="csr")

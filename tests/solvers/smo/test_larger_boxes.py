@@ -9,8 +9,9 @@ from problems import ordinal_problem, problem_of
 from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron
 from tordinal.reduction import signs
-from tordinal.solvers import SMO, smo
-from tordinal.solvers.larger_boxes import in_larger_boxes, restore_sums
+from tordinal.solvers import SMO
+from tordinal.solvers.smo import driver as smo
+from tordinal.solvers.smo.larger_boxes import in_larger_boxes, restore_sums
 
 
 def solved(kernel, C, seed=0, n=60, tol=1e-6):

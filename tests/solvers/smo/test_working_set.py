@@ -5,8 +5,8 @@ from hypothesis import strategies as st
 
 from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF
-from tordinal.solvers import working_set
-from tordinal.solvers.working_set import WorkingSet
+from tordinal.solvers.smo import working_set
+from tordinal.solvers.smo.working_set import WorkingSet
 
 GRAM = Gram(RBF(0.1), np.random.default_rng(0).normal(size=(200, 3)), 10)
 

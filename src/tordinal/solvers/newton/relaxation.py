@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from tordinal.problem import Problem, Terms
 from tordinal.reduction import Ranks
 
-__all__ = ["Left", "Relaxation"]
+__all__ = ["Relaxation", "Residuals"]
 
 Array = NDArray[np.float64]
 FAST = {"contract", "reassoc", "nsz"}
 
 
-class Left(NamedTuple):
-    """What is left to do at a point, given the multipliers that it asks for.
+class Residuals(NamedTuple):
+    """How far a point is from the optimum, given the multipliers that it asks for.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ class Relaxation:
     problem: Problem
     width: float
 
-    def terms(self, y: Ranks, cost: Array, h: Array, t: Array, u: Array) -> tuple[Terms, Left]:
-        """The terms with their derivatives, and what is left to do.
+    def terms(self, y: Ranks, cost: Array, h: Array, t: Array, u: Array) -> tuple[Terms, Residuals]:
+        """The terms with their derivatives, and the residuals.
 
         The value is that of the true loss. Second derivatives are multiplied by `width`: they then
         stay the same when only the width changes.
@@ -67,7 +67,7 @@ class Relaxation:
         value, gap, moved = _terms(
             y, cost, h, t, u, *self.problem.shape, self.width, in_rows, in_t, curvature
         )
-        return Terms(value, in_rows, in_t, curvature), Left(gap, moved)
+        return Terms(value, in_rows, in_t, curvature), Residuals(gap, moved)
 
     def along(
         self, y: Ranks, cost: Array, h: Array, t: Array, u: Array, z: Array, tau: Array, step: float

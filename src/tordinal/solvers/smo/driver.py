@@ -23,8 +23,10 @@ from numpy.typing import NDArray
 from tordinal.engines.base import KernelMatrix
 from tordinal.problem import Problem
 from tordinal.reduction import signs
-from tordinal.solvers.larger_boxes import in_larger_boxes
-from tordinal.solvers.smo_steps import (
+from tordinal.solvers.newton.features import REFINED as ROOT_REFINED
+from tordinal.solvers.newton.square_root import SquareRoot
+from tordinal.solvers.smo.larger_boxes import in_larger_boxes
+from tordinal.solvers.smo.steps import (
     Prospects,
     boxes,
     prospects,
@@ -32,9 +34,8 @@ from tordinal.solvers.smo_steps import (
     take_rounds,
     take_steps,
 )
+from tordinal.solvers.smo.working_set import WorkingSet
 from tordinal.solvers.solver import COARSE, GAP, Solution, Solver, Task
-from tordinal.solvers.square_root import SquareRoot
-from tordinal.solvers.working_set import WorkingSet
 
 __all__ = ["SMO"]
 
@@ -195,15 +196,12 @@ class SMO(Solver):
             converged=bool(violation <= 1.001 * tol),
         )  # fmt: skip
 
-    def refine(self, solution: Solution) -> Solution:
-        """Bring a solution of a small problem to rounding accuracy."""
-        if len(solution.y) > REFINE_ROWS:
-            return self._with_middle_thresholds(solution)
-        tol = REFINED if self._root is None else self._root.newton.refined
-        finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=REFINE_STEPS)
-        best = finer if finer.objective <= solution.objective else solution
-        best = self._with_middle_thresholds(best)
-        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
+    def refinement(self, n_rows: int) -> tuple[float, int] | None:
+        if n_rows > REFINE_ROWS:
+            return None
+        if self._root is None:
+            return REFINED, REFINE_STEPS
+        return ROOT_REFINED, REFINE_STEPS
 
     # Steps -------------------------------------------------------------------------------------
 

@@ -5,7 +5,7 @@ from scipy.optimize import approx_fprime
 
 from tordinal.couplings import Explicit, Reduction
 from tordinal.losses import PiecewiseLinear
-from tordinal.solvers.relaxation import Relaxation
+from tordinal.solvers.newton.relaxation import Relaxation
 
 LINES = [
     PiecewiseLinear((0.0, 1.0)),

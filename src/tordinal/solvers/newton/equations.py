@@ -1,13 +1,13 @@
-"""Newton's equations for a linear model, in four ways.
+"""Newton's equations for a linear model, in three ways.
 
 With D the curvatures of the rows, B = X'E the mixed derivatives and M those in t they are
 
     (width I + X'DX) v - B tau = -width g_w,      M tau - B'v = -width g_t
 
-Few dense features: the matrix is formed. For a piecewise linear loss few rows change their
-curvature from one step, or one training, to the next, so its factor is kept and mended
-(`Formed`), or it is added up at every step where the rows lie elsewhere (`Summed`). For a smooth
-loss all of them change a little, so an old factor is a good preconditioner (`Remembered`). Many
+Few dense features: the matrix is formed (`Formed`). For a piecewise linear loss few rows change
+their curvature from one step, or one training, to the next, so its factor is kept and updated where
+single rows can be gathered, and else the matrix is summed at every step. For a smooth loss all of
+them change a little, so an old factor is a good preconditioner (`Remembered`). Many
 features: conjugate gradients with the diagonal (`Iterated`).
 """
 
@@ -95,6 +95,7 @@ class Formed:
 
     def __init__(self, rows: Any):
         self.rows = rows
+        self.updated = hasattr(rows, "gather")
         self.most = MENDED + rows.n_features // FEATURES_A_MENDED
         self.width, self.age = 0.0, 0
         self.matrix: Any = None
@@ -129,6 +130,9 @@ class Formed:
         return v, np.asarray(tau + self.centre @ v)
 
     def _bring_up_to_date(self, slopes: Slopes) -> None:
+        if not self.updated:
+            self._factor(self.rows.sum(normal), slopes, np.zeros(len(slopes.w)))
+            return
         D, dtype = self.rows.get("D"), self.rows.dtype
         if slopes.width == self.width and dtype == self.Z.dtype:
             changed = np.flatnonzero(D != self.D)
@@ -194,28 +198,21 @@ class Formed:
         return np.asarray(self.factor.backward(half), dtype=np.float64)
 
 
-class Summed(Formed):
-    """width I + X'DX, added up anew at every step: for rows that lie elsewhere."""
-
-    def _bring_up_to_date(self, slopes: Slopes) -> None:
-        self._factor(self.rows.sum(normal), slopes, np.zeros(len(slopes.w)))
-
-
 class Remembered:
     """Conjugate gradients, with the factor of an earlier matrix as preconditioner."""
 
     def __init__(self, rows: RowBlocks):
         self.rows = rows
         self.factor: Factor | None = None
-        self.held_against = 0
+        self.excess_iterations = 0
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         M, B = Factor(slopes.tt), slopes.mixed
-        if self.factor is None or self.held_against * FEATURES_A_CG >= self.rows.n_features:
+        if self.factor is None or self.excess_iterations * FEATURES_A_CG >= self.rows.n_features:
             H = self.rows.sum(normal) - B @ M.solve(B.T)
-            self.factor, self.held_against = Factor(H, slopes.width), 0
+            self.factor, self.excess_iterations = Factor(H, slopes.width), 0
         v, iterations = _iterate(self.rows, slopes, M, self.factor.solve)
-        self.held_against += max(0, iterations - FREE_CG)
+        self.excess_iterations += max(0, iterations - FREE_CG)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
     again = direction

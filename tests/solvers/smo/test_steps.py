@@ -6,7 +6,7 @@ from problems import ordinal_problem, problem_of
 from tordinal.couplings import Explicit, Implicit, Reduction
 from tordinal.kernels import RBF
 from tordinal.reduction import signs
-from tordinal.solvers.smo_steps import prospects, take_steps
+from tordinal.solvers.smo.steps import prospects, take_steps
 
 
 def state(coupling, seed, n=30):

@@ -17,7 +17,7 @@ from tordinal.engines.base import KernelMatrix
 from tordinal.engines.host.rows import Rows
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, low_rank_root, square_root
-from tordinal.solvers.newton import Newton
+from tordinal.solvers.newton.features import Newton
 from tordinal.solvers.solver import Solution, Task
 
 __all__ = ["SquareRoot"]

@@ -11,7 +11,8 @@ from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import RBF, Precomputed, make_kernel
 from tordinal.losses import Logistic, Square, SquaredHinge
 from tordinal.reduction import signs
-from tordinal.solvers import KernelNewton, Newton, hold, kernel_newton
+from tordinal.solvers import KernelNewton, Newton, hold
+from tordinal.solvers.newton import kernel as kernel_newton
 
 LOSSES = [SquaredHinge(), Logistic(), Square()]
 

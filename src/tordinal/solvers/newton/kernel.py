@@ -16,7 +16,6 @@ inverse for the curvatures of an earlier step, by a factor of I + D^1/2 K D^1/2 
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,9 +26,9 @@ from tordinal.engines.base import KernelMatrix
 from tordinal.engines.host.symmetric import symmetric_times
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
-from tordinal.solvers.newton import line_search
+from tordinal.solvers.newton.driver import Descent, Progress, line_search
+from tordinal.solvers.newton.square_root import SquareRoot
 from tordinal.solvers.solver import COARSE, Solution, Solver, Task
-from tordinal.solvers.square_root import SquareRoot
 from tordinal.threads import BLOCK, all_threads, in_blocks
 
 __all__ = ["KernelNewton"]
@@ -43,7 +42,6 @@ CERTAIN = 0.25  # share of a tolerable decrement below which a good precondition
 MAX_STEPS = 200  # Newton steps for one training
 MAX_CG = 300  # products for one step
 ROUNDING = 1e-14  # relative decrease of the objective that is noise
-DAMPING = 1e-13  # of thresholds that no row holds in place
 FACTORED = 6144  # rows of a matrix that is factored whole
 FEW, NEGLIGIBLE = 8, 10.0  # one row in so many, and what the others may add to eigenvalues of 1
 LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a share of the largest
@@ -114,8 +112,10 @@ class KernelNewton(Solver):
                 h = space.times(a)
             centre = float(h.mean())
             h, t = h - centre, t - centre
-        descent = Descent(space, self.problem, y, cost, a, h, t)
-        steps, violation = descent.run(task)
+        descent = KernelDescent(space, self.problem, y, cost, a, h, t)
+        space.coarsely = task.tol >= TIGHT and space.n > SMALL
+        limit = min(task.limit, MAX_STEPS)
+        steps, violation = descent.minimise(limit, task.tol, task.report)
         if space.careful and self._hand_over():
             return None
         a = np.zeros(len(task.y))
@@ -144,67 +144,49 @@ class KernelNewton(Solver):
             self._kept = Space(self.data, used)
         return self._kept
 
-    def refine(self, solution: Solution) -> Solution:
-        """Bring a solution of a small problem nearer to rounding accuracy."""
-        if len(solution.y) > REFINE_ROWS:
-            return solution
-        finer = self.solve(
-            solution.y, solution.cost, warm=solution, tol=REFINED, max_iter=REFINE_STEPS
-        )
-        best = finer if finer.objective <= solution.objective else solution
-        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
+    def refinement(self, n_rows: int) -> tuple[float, int] | None:
+        return (REFINED, REFINE_STEPS) if n_rows <= REFINE_ROWS else None
 
 
-class Descent:
-    """Where Newton's method stands in a and t, with h = K a centred, and how it goes on."""
+class KernelDescent(Descent):
+    """Newton's method in a and t, with h = K a centred."""
 
     def __init__(
         self, space: "Space", problem: Problem, y: Any, cost: Array, a: Array, h: Array, t: Array
     ):
-        self.space, self.problem, self.y, self.cost = space, problem, y, cost
+        super().__init__(problem)
+        self.space, self.y, self.cost = space, y, cost
         self.a, self.h, self.t = a, h, t
-        self.penalty = problem.coupling.penalty_curvature(len(t))
 
-    def run(self, task: Task) -> tuple[int, float]:
-        """Minimise; the steps taken and how much of the optimality conditions is left."""
-        limit, steps = min(task.limit, MAX_STEPS), 0
-        self.space.coarsely = task.tol >= TIGHT and self.space.n > SMALL
-        while True:
-            value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
-            value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
-            self.value = value
-            grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
-            E = in_rows[:, 1:]
-            loose = DAMPING * (float(self.cost.sum()) + float(self.penalty.max()))
-            M = self.penalty + np.diag(E.sum(axis=0) + loose)
-            enough = 2.0 * task.tol**2 * max(value, 0.0)  # the decrement that the tolerance allows
-            v, z, tau = self.space.direction(grad_a, grad_t, D, E, M, self.cost, enough)
-            slope = float(grad_a @ z + grad_t @ tau)
-            left = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
-            task.report(steps, left)
-            if left <= task.tol or steps >= limit:
-                return steps, left
-            if self.space.careful and self.space.n <= SMALL:  # to be handed over
-                return steps, left
-            if abs(slope) <= ROUNDING * value:
-                return steps, min(left, task.tol)
-            if slope >= 0:  # rounding has the upper hand: this is as near as it gets
-                return steps, left
-            step = self._line_search(v, z, tau, slope)
-            self.a, self.h = self.a + step * v, self.h + step * z
-            self.t = self.t + step * tau
-            steps += 1
+    def evaluate(self, tol: float) -> Progress:
+        """The objective with its derivatives, and Newton's direction from here."""
+        value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
+        value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
+        self.value = value
+        grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
+        E = in_rows[:, 1:]
+        M = self.damped(self.penalty, float(self.cost.sum())) + np.diag(E.sum(axis=0))
+        enough = 2.0 * tol**2 * max(value, 0.0)  # the decrement that the tolerance allows
+        self.direction = self.space.direction(grad_a, grad_t, D, E, M, self.cost, enough)
+        _, z, tau = self.direction
+        slope = float(grad_a @ z + grad_t @ tau)
+        violation = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
+        if self.space.careful and self.space.n <= SMALL:  # to be handed over
+            return Progress(slope, violation, True)
+        noise = abs(slope) <= ROUNDING * value
+        return Progress(slope, min(violation, tol) if noise else violation, noise)
 
-    def _line_search(self, v: Array, z: Array, tau: Array, slope: float) -> float:
+    def step_length(self, slope: float) -> float:
+        v, z, tau = self.direction
         pulled = self.penalty @ tau
-        linear = float(self.h @ v + self.t @ pulled)
-        bend = float(v @ z + tau @ pulled)
+        return line_search(
+            lambda step: self.problem.along(self.y, self.cost, self.h, self.t, z, tau, step),
+            slope, float(self.h @ v + self.t @ pulled), float(v @ z + tau @ pulled),
+        )  # fmt: skip
 
-        def along(step: float) -> tuple[float, float]:
-            first, second = self.problem.along(self.y, self.cost, self.h, self.t, z, tau, step)
-            return first + linear + step * bend, second + bend
-
-        return line_search(along, slope)
+    def move(self, step: float) -> None:
+        v, z, tau = self.direction
+        self.a, self.h, self.t = self.a + step * v, self.h + step * z, self.t + step * tau
 
 
 class Space:
@@ -228,7 +210,7 @@ class Space:
         self.sample = np.arange(0, self.n, -(-self.n // FACTORED))
         self.diagonal = gram.diagonal[used] - 2.0 * self.means + self.means.mean()
         self.preconditioner: Preconditioner | None = None
-        self.held_against = 0
+        self.excess_iterations = 0
         self.careful = False  # whether rounding has spoilt a direction
         self.coarsely = False  # whether many rows are trained to no tight tolerance
         self.near = False  # whether the preconditioner was nearly the inverse the last time
@@ -309,11 +291,11 @@ class Space:
 
         r = -grad_a - E @ inner.solve(grad_t)
         while True:
-            if self.preconditioner is None or self.held_against * ROWS_A_CG >= self.n:
+            if self.preconditioner is None or self.excess_iterations * ROWS_A_CG >= self.n:
                 curvatures = np.maximum(D, LEAST * cost), E, M
                 self.preconditioner = precondition(self, *curvatures, careful=self.careful)
                 self.near = False
-                self.held_against = 0
+                self.excess_iterations = 0
             found = self._conjugate_gradients(self.preconditioner, r, curve, enough)
             if found.sound or self.careful:
                 break
@@ -338,7 +320,7 @@ class Space:
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
         if self.near and not self.careful and 0 < size <= CERTAIN * enough:
-            return Direction(p, z_p)  # as good as at the optimum: nobody will go this way
+            return Direction(p, z_p)  # converged; direction unused
         if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
             p, z_p, size, sound = r, z_r, float(r @ z_r), False
         elif size < -LEFT * enough:  # rounding has made K indefinite
@@ -365,7 +347,7 @@ class Space:
                 break
             sound = sound and size > 0
             p, z_p = q + size / last * p, z_q + size / last * z_p
-        self.held_against += max(0, iterations - FREE_CG)
+        self.excess_iterations += max(0, iterations - FREE_CG)
         self.near = iterations <= FREE_CG
         return Direction(v, None, sound)
 

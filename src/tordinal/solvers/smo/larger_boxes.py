@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tordinal.problem import Problem
 from tordinal.reduction import Ranks, signs
-from tordinal.solvers.smo_steps import boxes
+from tordinal.solvers.smo.steps import boxes
 
 __all__ = ["in_larger_boxes"]
 

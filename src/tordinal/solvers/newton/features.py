@@ -9,19 +9,20 @@ the method runs wherever blocks lie.
 """
 
 from collections.abc import Callable
-from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.engines.base import Block, RowBlocks, Samples, deferred, light, project
 from tordinal.problem import Problem, Terms
-from tordinal.solvers.equations import Equations, Slopes, equations_for
-from tordinal.solvers.relaxation import Left, Relaxation
+from tordinal.solvers.newton.driver import Descent, Progress, line_search
+from tordinal.solvers.newton.equations import Equations, Slopes, equations_for
+from tordinal.solvers.newton.relaxation import Relaxation, Residuals
 from tordinal.solvers.solver import COARSE, Solution, Solver, Task
 
-__all__ = ["Newton", "line_search"]
+__all__ = ["FeatureDescent", "Newton"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -32,11 +33,8 @@ SETTLED, FAST_NARROWING = 1e-6, 0.1
 INEXACT = 0.3  # share of what the proximal terms weigh to which one minimisation is solved
 ROUNDING = 1e-15  # relative decrease of the objective that is noise
 MAX_STEPS = 400  # Newton steps for one training
-LINE_STEPS, LINE_SHARE = 40, 0.1  # of a line search, and the share of the slope it may leave
-WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magnitude
 STEERING, MANY = 1e-6, 2**18
 CARRIED = 8  # trainings after which projections are computed anew
-DAMPING = 1e-13  # of thresholds that no row holds in place
 HARD = 1e12  # all costs of rows of unit size, from which rounding counts
 REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
 ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
@@ -58,7 +56,7 @@ class Newton(Solver):
     """
 
     data: Samples
-    refined, coarse = REFINED, COARSE
+    coarse = COARSE
 
     def __init__(self, data: Samples, problem: Problem):
         super().__init__(data, problem)
@@ -75,8 +73,8 @@ class Newton(Solver):
         rows.use(single=task.tol >= STEERING and rows.n_rows * rows.n_features >= MANY)
         if self._equations is None or self._equations.rows is not rows:
             self._equations = equations_for(rows, self.problem.smooth)
-        descent = Descent(rows, self.problem, self._equations, float(task.cost.sum()))
-        width = self._place(rows, descent, task, used)
+        descent = FeatureDescent(rows, self.problem, self._equations, float(task.cost.sum()))
+        width = self._start(rows, descent, task, used)
         steps, violation = descent.run(task.tol, task.limit, width, task.report)
         n, m, w = len(task.y), self.problem.n_thresholds, descent.w
         a, u = np.zeros(n), None
@@ -94,8 +92,10 @@ class Newton(Solver):
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
         )  # fmt: skip
 
-    def _place(self, rows: Samples, descent: "Descent", task: Task, used: Index) -> float | None:
-        """Put a descent where a task starts; the first width of the band, None for a cold start."""
+    def _start(
+        self, rows: Samples, descent: "FeatureDescent", task: Task, used: Index
+    ) -> float | None:
+        """Begin where a task starts; the first width of the band, None for a cold start."""
         warm, problem = task.warm, self.problem
         rows.put(y=task.y[used], cost=task.cost[used])
         if warm is not None and warm.coef is not None:
@@ -115,7 +115,7 @@ class Newton(Solver):
         rows.put(u=u)
         return SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
 
-    def _projections(self, rows: Samples, descent: "Descent", task: Task) -> Array:
+    def _projections(self, rows: Samples, descent: "FeatureDescent", task: Task) -> Array:
         """X w: mostly as the steps of a training from another one have carried it along.
 
         That is accurate to seven digits of what has changed, and saves a pass over all rows. It is
@@ -128,19 +128,14 @@ class Newton(Solver):
         self._carried = 0
         return self.data.dot(descent.w)
 
-    def refine(self, solution: Solution) -> Solution:
-        """Bring a solution nearer to the optimum; that of a small problem to rounding accuracy."""
+    def refinement(self, n_rows: int) -> tuple[float, int] | None:
         if not self.data.few_features:
-            return self._with_middle_thresholds(solution)
-        tol = REFINED if len(solution.y) <= REFINE_ROWS else ACCURATE
-        finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=REFINE_STEPS)
-        best = finer if finer.objective <= solution.objective else solution
-        best = self._with_middle_thresholds(best)
-        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
+            return None
+        return (REFINED if n_rows <= REFINE_ROWS else ACCURATE), REFINE_STEPS
 
 
-class Descent:
-    """Where Newton's method stands in w and t, and how it goes on.
+class FeatureDescent(Descent):
+    """Newton's method in w and t.
 
     Ranks y, costs, projections h = X w and, for a piecewise linear loss, multipliers u lie with the
     blocks of the rows before it runs.
@@ -158,13 +153,13 @@ class Descent:
     """
 
     def __init__(self, rows: RowBlocks, problem: Problem, equations: Equations, total_cost: float):
-        self.rows, self.problem, self.equations = rows, problem, equations
-        m = problem.n_thresholds
-        self.w, self.t, self.value = np.zeros(rows.n_features), np.zeros(m), np.inf
-        self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
-        self.total_cost = total_cost
+        super().__init__(problem)
+        self.rows, self.equations, self.w = rows, equations, np.zeros(rows.n_features)
+        self.total_cost, self.gap = total_cost, 0.0
         self.gone_back = False  # to an earlier w, which h in the blocks does not belong to
-        self.order = Order(m) if problem.coupling.ordered else None
+        self.order = Order(problem.n_thresholds) if problem.coupling.ordered else None
+        self._terms: Smooth | Proximal = Smooth(problem)
+        self._nearby = False  # whether the equations of the last step are those of a point nearby
 
     def thresholds(self) -> Array:
         """The thresholds in order: sorted, which is never worse, or as near as that allows."""
@@ -192,18 +187,20 @@ class Descent:
         """
         limit = int(min(limit, MAX_STEPS))
         if self.problem.smooth and self.order is None:
-            taken, violation, _ = self._minimise(Smooth(self.problem), limit, tol, report)
-            return taken, violation
+            return self.minimise(limit, tol, report)
         cold = first_width is None
         width = COLD if first_width is None else first_width
         steps, violation = 0, np.inf
         best = (np.inf, self.w, self.t)
         while True:
-            terms = self._relaxed(width)
-            taken, left, gap = self._minimise(terms, limit - steps, tol, report)
+            self._terms, self._nearby = self._relaxed(width), False
+            smooth = self.problem.smooth
+            taken, left = self.minimise(
+                limit - steps, tol if smooth else -1.0, report if smooth else _unreported
+            )
             steps += taken
-            self.rows.sum(settle, terms, self.t)
-            before, violation, broken = violation, left + gap, 0.0
+            self.rows.sum(settle, self._terms, self.t)
+            before, violation, broken = violation, left + self.gap, 0.0
             if self.order is not None:
                 broken, slack = self.order.settle(self.t)
                 violation += broken + (slack / self.value if self.value > 0.0 else 0.0)
@@ -229,39 +226,23 @@ class Descent:
             return Smooth(self.problem)
         return Proximal(Relaxation(self.problem, width))
 
-    def _minimise(
-        self,
-        terms: "Smooth | Proximal",
-        limit: int,
-        tol: float,
-        report: Callable[[int, float], None],
-    ) -> tuple[int, float, float]:
-        """Minimise one smooth problem: the steps taken, what is left of it, and the duality gap.
+    def evaluate(self, tol: float) -> Progress:
+        """The objective with its derivatives, and Newton's direction from here.
 
-        What is left is measured by Newton's decrement, twice the decrease that the quadratic model
+        The violation is measured by Newton's decrement, twice the decrease that the quadratic model
         promises. Unlike the gradient's norm it does not depend on the scale of the features.
         """
-        steps = 0
-        while True:
-            slopes, (gap, moved) = self._look(terms)
-            proximal = isinstance(terms, Proximal)
-            enough = max(ROUNDING * slopes.value, INEXACT * moved if proximal else 0.0)
-            if proximal and steps:  # the equations of the last step tell it well enough
-                decrement = -slopes.along(*self.equations.again(slopes))
-                if 0.0 <= decrement <= enough:
-                    return steps, *self._relative(slopes, terms, decrement, gap)
-            v, tau, slope = self._direction(slopes)
-            left, gap = self._relative(slopes, terms, abs(slope), gap)
-            if not proximal:
-                report(steps, left)
-            if abs(slope) <= enough or (not proximal and left <= tol) or steps >= limit:
-                return steps, 0.0 if not proximal and abs(slope) <= enough else left, gap
-            if slope >= 0.0:  # rounding has the upper hand: this is as near as it gets
-                return steps, left, gap
-            step = self._line_search(terms, v, tau, slope)
-            self.w, self.t = self.w + step * v, self.t + step * tau
-            self.rows.sum(move, step)
-            steps += 1
+        slopes, (gap, moved) = self._slopes()
+        proximal = self._terms.proximal
+        enough = max(ROUNDING * slopes.value, INEXACT * moved)
+        if proximal and self._nearby:  # the equations of the last step tell it well enough
+            decrement = -slopes.along(*self.equations.again(slopes))
+            if 0.0 <= decrement <= enough:
+                return Progress(-decrement, self._relative(slopes, decrement, gap), True)
+        self.v, self.tau, slope = self._direction(slopes)
+        violation = self._relative(slopes, abs(slope), gap)
+        done = abs(slope) <= enough
+        return Progress(slope, 0.0 if done and not proximal else violation, done)
 
     def _direction(self, slopes: Slopes) -> tuple[Array, Array, float]:
         """Newton's direction and the derivative along it."""
@@ -273,76 +254,54 @@ class Descent:
             slope = slopes.along(v, tau)
         return v, tau, slope
 
-    def _relative(
-        self, slopes: Slopes, terms: "Smooth | Proximal", decrement: float, gap: float
-    ) -> tuple[float, float]:
+    def _relative(self, slopes: Slopes, decrement: float, gap: float) -> float:
+        """The violation relative to the objective; the duality gap is kept."""
+        self.gap = 0.0
         if slopes.value <= 0.0:
-            return 0.0, 0.0
-        certain = self.rows.few_features and self.total_cost < HARD
-        if not (certain or isinstance(terms, Smooth)):
+            return 0.0
+        if not self._terms.proximal:
+            return float(np.sqrt(0.5 * decrement / slopes.value))
+        if not (self.rows.few_features and self.total_cost < HARD):
             # A direction by iterations may fall short of Newton's, and so may one that is mostly
             # rounding. What slopes add to the duality gap is certain.
             by_w = 0.5 * float(slopes.w @ slopes.w)
             by_b = abs(float(slopes.t.sum())) * float(np.abs(self.t).max())
             decrement = max(decrement, by_w + by_b)
-        if isinstance(terms, Smooth):
-            return float(np.sqrt(0.5 * decrement / slopes.value)), 0.0
-        return decrement / slopes.value, gap / slopes.value
+        self.gap = gap / slopes.value
+        return decrement / slopes.value
 
-    def _look(self, terms: "Smooth | Proximal") -> tuple[Slopes, Left]:
+    def _slopes(self) -> tuple[Slopes, Residuals]:
         """The objective and its derivatives here, and what the proximal terms weigh."""
-        value, sums, in_t, held, gap, moved = self.rows.sum(look, terms, self.t)
+        terms = self._terms
+        value, sums, in_t, held, *residuals = self.rows.sum(evaluate_terms, terms, self.t)
         pulled = self.penalty @ self.t
-        value += 0.5 * float(self.w @ self.w + self.t @ pulled)
-        second = terms.width * self.penalty
-        loose = DAMPING * (self.total_cost + float(second.max()))
-        second.flat[:: len(second) + 1] += held + loose
+        self.value = value + 0.5 * float(self.w @ self.w + self.t @ pulled)
+        second = self.damped(terms.width * self.penalty, self.total_cost) + np.diag(held)
         slope_t = in_t + pulled
         if self.order is not None:
             slope_t = slope_t + self.order.slope(self.t)
             second = second + terms.width * self.order.curvature(self.t)
-        self.value = value
-        slopes = Slopes(value, self.w + sums[:, 0], slope_t, sums[:, 1:], second, terms.width)
-        return slopes, Left(gap, moved)
+        w, mixed = self.w + sums[:, 0], sums[:, 1:]
+        return Slopes(self.value, w, slope_t, mixed, second, terms.width), Residuals(*residuals)
 
-    def _line_search(self, terms: "Smooth | Proximal", v: Array, tau: Array, slope: float) -> float:
-        self.rows.sum(direct, v)
-        pulled = self.penalty @ tau
-        linear, bend = float(self.w @ v + self.t @ pulled), float(v @ v + tau @ pulled)
+    def step_length(self, slope: float) -> float:
+        self.rows.sum(direct, self.v)
+        tau, pulled, order = self.tau, self.penalty @ self.tau, self.order
 
         def along(step: float) -> tuple[float, float]:
-            first, second = self.rows.sum(slope_along, terms, self.t, tau, step)
-            first, second = first + linear + step * bend, second + bend
-            if self.order is not None:
-                first += float(self.order.slope(self.t + step * tau) @ tau)
-                second += float(tau @ self.order.curvature(self.t + step * tau) @ tau)
+            first, second = self.rows.sum(slope_along, self._terms, self.t, tau, step)
+            if order is not None:
+                first += float(order.slope(self.t + step * tau) @ tau)
+                second += float(tau @ order.curvature(self.t + step * tau) @ tau)
             return first, second
 
-        return line_search(along, slope)
+        linear = float(self.w @ self.v + self.t @ pulled)
+        return line_search(along, slope, linear, float(self.v @ self.v + tau @ pulled))
 
-
-def line_search(along: Callable[[float], tuple[float, float]], slope: float) -> float:
-    """The step where the derivative along a direction, which never falls, has all but vanished."""
-    lower, upper, step = 0.0, np.inf, 1.0
-    for _ in range(LINE_STEPS):
-        now, bend = along(step)
-        if abs(now) <= LINE_SHARE * abs(slope):
-            break
-        lower, upper = (step, upper) if now < 0 else (lower, step)
-        guess = step - now / bend if bend > 0 else np.inf
-        if np.isinf(upper):
-            step = min(max(guess, 1.5 * step), 10.0 * step)
-        else:
-            step = guess if lower < guess < upper else _between(lower, upper)
-        if upper - lower <= 1e-9 * upper:
-            break
-    return step
-
-
-def _between(lower: float, upper: float) -> float:
-    """The middle of an interval: of the orders of magnitude, where it spans several."""
-    lower = max(lower, WIDE_APART**2 * upper)
-    return 0.5 * (lower + upper) if lower > WIDE_APART * upper else float(np.sqrt(lower * upper))
+    def move(self, step: float) -> None:
+        self.w, self.t = self.w + step * self.v, self.t + step * self.tau
+        self.rows.sum(take_step, step)
+        self._nearby = True
 
 
 class Order:
@@ -384,6 +343,10 @@ class Order:
         return isotonic_regression(t)
 
 
+def _unreported(steps: int, violation: float) -> None:
+    """Steps of one minimisation among several say nothing of the whole."""
+
+
 # What is minimised, seen from one block ---------------------------------------------------------
 
 
@@ -393,9 +356,10 @@ class Smooth:
 
     problem: Problem
     width: float = 1.0
+    proximal: ClassVar[bool] = False
 
-    def of(self, block: Block, t: Array) -> tuple[Terms, Left]:
-        return self.problem.terms(block.y, block.cost, block.h, t), Left(0.0, 0.0)
+    def of(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
+        return self.problem.terms(block.y, block.cost, block.h, t), Residuals(0.0, 0.0)
 
     def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:
         return self.problem.along(block.y, block.cost, block.h, t, block.z, tau, step)
@@ -409,13 +373,14 @@ class Proximal:
     """The terms of a piecewise linear loss in its proximal form."""
 
     relaxation: Relaxation
+    proximal: ClassVar[bool] = True
 
     @property
     def width(self) -> float:
         """Width of the band, by which curvatures are multiplied."""
         return self.relaxation.width
 
-    def of(self, block: Block, t: Array) -> tuple[Terms, Left]:
+    def of(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
         return self.relaxation.terms(block.y, block.cost, block.h, t, block.u)
 
     def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:
@@ -430,7 +395,7 @@ class Proximal:
 
 
 class Sums(NamedTuple):
-    """What a look at a block adds to those at the others."""
+    """What a block adds to the sums over all of them."""
 
     value: float
     products: Array
@@ -448,16 +413,17 @@ def direct(block: Block, v: Array) -> None:
 
 @light
 @deferred
-def move(block: Block, step: float) -> None:
+def take_step(block: Block, step: float) -> None:
     """Take a step along it."""
     block.h = block.h + step * block.z
 
 
-def look(block: Block, terms: Smooth | Proximal, t: Array) -> Sums:
+def evaluate_terms(block: Block, terms: Smooth | Proximal, t: Array) -> Sums:
     """The terms and their derivatives; curvatures stay with the block."""
-    (value, in_rows, in_t, block.D), left = terms.of(block, t)
+    (value, in_rows, in_t, block.D), residuals = terms.of(block, t)
     block.pull = in_rows[:, 0]
-    return Sums(value, block.X.transposed_dot(in_rows), in_t, in_rows[:, 1:].sum(axis=0), *left)
+    products = block.X.transposed_dot(in_rows)
+    return Sums(value, products, in_t, in_rows[:, 1:].sum(axis=0), *residuals)
 
 
 @light

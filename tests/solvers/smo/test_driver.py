@@ -8,7 +8,9 @@ from tordinal.couplings import Explicit, Implicit, Reduction
 from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron
 from tordinal.reduction import signs
-from tordinal.solvers import SMO, smo, working_set
+from tordinal.solvers import SMO
+from tordinal.solvers.smo import driver as smo
+from tordinal.solvers.smo import working_set
 
 COUPLINGS = [Reduction(), Implicit(), Explicit()]
 
