@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -35,7 +37,7 @@ def test_who_solves_what(kernel, X, loss, held, solver):
 
 @pytest.mark.parametrize("coupling", [Reduction(), Implicit(), Explicit()])
 def test_many_sparse_rows_are_solved_in_their_features(monkeypatch, coupling):
-    monkeypatch.setattr(choice, "GRAM_ROWS", 1000)
+    monkeypatch.setattr(choice, "TUNING", replace(choice.TUNING, gram_rows=1000))
     data = hold(Linear(), TEXT, problem_of("hinge", coupling), 2500)
     assert type(solver_for(data, problem_of("hinge", coupling))) is Newton
 

@@ -13,8 +13,9 @@ from tordinal.losses import swap_gain, wrong_side_loss
 from tordinal.problem import Problem
 from tordinal.reduction import Ranks
 from tordinal.solvers.newton.equations import Equations, equations_for
-from tordinal.solvers.newton.features import LEVEL, SWAP, FeatureDescent
+from tordinal.solvers.newton.features import FeatureDescent
 from tordinal.solvers.solver import COARSE
+from tordinal.solvers.tuning import NEWTON
 from tordinal.swapping import Gain
 
 __all__ = ["ClusterFit", "ClusterTrainer"]
@@ -94,7 +95,7 @@ class ClusterTrainer:
             start = warm.next_start or warm
             descent.w, descent.t = start.w.copy(), start.thresholds.copy()
             rows.project(start.w)
-            width = SWAP if swapped else LEVEL
+            width = NEWTON.new_ranks_width if swapped else NEWTON.new_costs_width
         tol = training_tol(self.tol, precision)
         steps, violation = descent.run(tol, self.limit, width)
         fit = ClusterFit(

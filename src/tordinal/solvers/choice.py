@@ -26,14 +26,11 @@ from tordinal.problem import Problem
 from tordinal.solvers.newton import KernelNewton, Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solver import Solver
+from tordinal.solvers.tuning import CHOICE as TUNING
 
 __all__ = ["SOLVERS", "hold", "solver_for"]
 
 SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, Newton)
-
-FEW_ROWS = 500  # sparse rows whose small Gram matrix is quicker than conjugate gradients
-GRAM_ROWS = 12_000  # sparse rows whose Gram matrix is worth its memory
-GRAM_PRODUCTS = 5e9  # products of non-zeros that it may take
 
 
 def hold(kernel: Kernel, X: Matrix, problem: Problem, cache_size: float) -> Gram | Rows:
@@ -61,9 +58,9 @@ def _in_features(X: Matrix, problem: Problem, cache_size: float) -> bool:
     if not sp.issparse(X):
         return d <= min(n, MOST_FEATURES) or not fits
     if problem.smooth:
-        return n > FEW_ROWS or d < n
+        return n > TUNING.gram_smooth_rows or d < n
     by_feature = np.bincount(X.indices, minlength=d).astype(np.float64)
-    return not fits or n > GRAM_ROWS or float(by_feature @ by_feature) > GRAM_PRODUCTS
+    return not fits or n > TUNING.gram_rows or float(by_feature @ by_feature) > TUNING.gram_products
 
 
 def solver_for(data: TrainingData, problem: Problem, share: float = 1.0) -> Solver:

@@ -14,9 +14,12 @@ from tordinal.threads import one_thread_each
 
 __all__ = ["Solution", "Solver", "Task"]
 
-COARSE = 10.0  # of all trainings of a search but the last one, where that is quicker
+# How much coarser than the last training the others are: a fifth to a third of the time, or pairs
+# that are swapped later; benchmarks corners.
+COARSE = 10.0
 GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
 LARGEST_COST = 150.0  # logarithm of the largest cost of rows of unit size: squares are finite
+HUGE_COST = 1e8  # largest cost times kernel value of rows of unit size, from which rounding counts
 UNRESOLVED = 1e12  # kernel values times costs from which it matters that they hardly differ
 TINY = np.finfo(np.float64).tiny
 NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding

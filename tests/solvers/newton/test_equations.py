@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
@@ -27,7 +29,8 @@ def exact(slopes, E, dense):
 
 @pytest.mark.parametrize("kind", [Formed, Remembered, Iterated])
 def test_a_direction_solves_the_equations(kind, monkeypatch):
-    monkeypatch.setattr(equations, "SETTLED", 1e-14)  # to the end
+    to_the_end = replace(equations.TUNING, cg_share=1e-14)
+    monkeypatch.setattr(equations, "TUNING", to_the_end)
     rows = Rows(X if kind is Iterated else X.toarray())
     solver, E = kind(rows), RNG.random((200, 2))
     for _ in range(6):

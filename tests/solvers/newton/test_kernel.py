@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -89,7 +91,8 @@ def test_a_factor_of_some_rows_leads_to_the_same_end(loss, monkeypatch):
     whole, y = make(loss, n=200)
     cost = np.full(200, 5.0)
     best = whole.solve(y, cost, tol=1e-6)
-    monkeypatch.setattr(kernel_newton, "FACTORED", 60)
+    small = replace(kernel_newton.TUNING, factored_rows=60)
+    monkeypatch.setattr(kernel_newton, "TUNING", small)
     solution = make(loss, n=200)[0].solve(y, cost, tol=1e-6)
     assert solution.converged
     assert solution.objective == pytest.approx(best.objective, rel=1e-7)

@@ -1,5 +1,7 @@
 """Variables that follow their bounds when costs grow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -86,8 +88,8 @@ def test_what_cannot_be_moved_stays():
 def test_a_solution_follows_its_costs_in_few_steps(monkeypatch):
     """And ends where it would have without that."""
     found = []
-    for most in (smo.LARGER_BOXES, 0):
-        monkeypatch.setattr(smo, "LARGER_BOXES", most)
+    for most in (smo.TUNING.larger_boxes_size, 0):
+        monkeypatch.setattr(smo, "TUNING", replace(smo.TUNING, larger_boxes_size=most))
         solver, solution, _ = solved(Perceptron(), 20.0, n=200, tol=1e-3)
         solution = solver.solve(solution.y, 2.0 * solution.cost, warm=solution, tol=1e-3)
         assert solution.converged

@@ -76,10 +76,10 @@ class Descent(ABC):
             self.move(self.step_length(slope))
             steps += 1
 
-    def damped(self, curvature: Array, total: float) -> Array:
-        """A curvature in t that is positive also for thresholds that no row holds in place."""
-        loose = DAMPING * (total + float(curvature.max()))
-        return curvature + loose * np.eye(len(curvature))
+    def curvature_in_t(self, penalty: Array, held: Array, total_cost: float) -> Array:
+        """That of a penalty and of the rows, positive also where no row holds a threshold."""
+        loose = DAMPING * (total_cost + float(penalty.max()))
+        return penalty + np.diag(held + loose)
 
 
 def line_search(

@@ -20,17 +20,13 @@ from scipy.linalg.lapack import dgetrf, dgetrs
 
 from tordinal.engines.base import Block, RowBlocks
 from tordinal.solvers.linalg import Factor, add_squares, conjugate_gradients
+from tordinal.solvers.tuning import NEWTON as TUNING
 
 __all__ = ["Equations", "Slopes", "equations_for"]
 
 Array = NDArray[np.float64]
 
-MENDED, FEATURES_A_MENDED = 24, 6  # rows by which a factor is mended at most: so many, and d / 6
 FAINT = 1e-6  # share of all costs below which curved rows are too few to take their mean
-OLDEST = 50  # changes of a matrix after which it is computed anew, for accuracy
-MAX_CG, SETTLED = 200, 0.25  # conjugate gradients: iterations, and how little the last one adds
-FREE_CG = 3  # iterations with an old factor that are not held against it
-FEATURES_A_CG = 16  # a new factor costs as much as one more iteration for so many features
 
 
 class Slopes(NamedTuple):
@@ -96,7 +92,7 @@ class Formed:
     def __init__(self, rows: Any):
         self.rows = rows
         self.updated = hasattr(rows, "gather")
-        self.most = MENDED + rows.n_features // FEATURES_A_MENDED
+        self.most = TUNING.updated_rows + rows.n_features // TUNING.features_per_updated_row
         self.width, self.age = 0.0, 0
         self.matrix: Any = None
         self.D: Array = np.empty(0)
@@ -151,7 +147,11 @@ class Formed:
         changed = None
         if self.matrix is not None and self.matrix.dtype == self.rows.dtype:
             changed = np.flatnonzero(D != self.D)
-        if changed is None or 2 * len(changed) >= np.count_nonzero(D) or self.age >= OLDEST:
+        if (
+            changed is None
+            or 2 * len(changed) >= np.count_nonzero(D)
+            or self.age >= TUNING.max_updates
+        ):
             self.matrix, self.age = self.rows.sum(normal), 0
         else:
             U = self.rows.gather(changed)
@@ -208,11 +208,14 @@ class Remembered:
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         M, B = Factor(slopes.tt), slopes.mixed
-        if self.factor is None or self.excess_iterations * FEATURES_A_CG >= self.rows.n_features:
+        if (
+            self.factor is None
+            or self.excess_iterations * TUNING.features_per_cg >= self.rows.n_features
+        ):
             H = self.rows.sum(normal) - B @ M.solve(B.T)
             self.factor, self.excess_iterations = Factor(H, slopes.width), 0
         v, iterations = _iterate(self.rows, slopes, M, self.factor.solve)
-        self.excess_iterations += max(0, iterations - FREE_CG)
+        self.excess_iterations += max(0, iterations - TUNING.free_cg)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
     again = direction
@@ -249,7 +252,7 @@ def _iterate(
         return width * p + rows.sum(curved, p) - B @ M.solve(B.T @ p)
 
     right = -width * (slopes.w + B @ M.solve(slopes.t))
-    return conjugate_gradients(product, precondition, right, MAX_CG, SETTLED)
+    return conjugate_gradients(product, precondition, right, TUNING.max_cg, TUNING.cg_share)
 
 
 # Functions of one block ---------------------------------------------------------------

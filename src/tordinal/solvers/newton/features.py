@@ -21,23 +21,16 @@ from tordinal.solvers.newton.driver import Descent, Progress, line_search
 from tordinal.solvers.newton.equations import Equations, Slopes, equations_for
 from tordinal.solvers.newton.relaxation import Relaxation, Residuals
 from tordinal.solvers.solver import COARSE, Solution, Solver, Task
+from tordinal.solvers.tuning import NEWTON as TUNING
 
 __all__ = ["FeatureDescent", "Newton"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-COLD, LEVEL, SWAP = 4.0, 0.3, 0.2  # first width of the band: cold, after new costs, after new ranks
-NARROWING, SLOW, NARROWEST = 0.6, 0.5, 1e-9  # the band shrinks where the gap no longer does
-SETTLED, FAST_NARROWING = 1e-6, 0.1
-INEXACT = 0.3  # share of what the proximal terms weigh to which one minimisation is solved
-ROUNDING = 1e-15  # relative decrease of the objective that is noise
-MAX_STEPS = 400  # Newton steps for one training
-STEERING, MANY = 1e-6, 2**18
-CARRIED = 8  # trainings after which projections are computed anew
-HARD = 1e12  # all costs of rows of unit size, from which rounding counts
-REFINE_ROWS, REFINED, REFINE_STEPS = 1024, 1e-13, 100
-ACCURATE = 1e-6  # the tolerance of the last training of a larger problem
+NARROWEST = 1e-9  # width of a band that is all rounding
+NOISE = 1e-15  # relative decrease of the objective that is rounding, with X w computed
+UNCERTAIN = 1e12  # sum of all costs from which a direction may be mostly rounding
 
 
 class Newton(Solver):
@@ -70,7 +63,10 @@ class Newton(Solver):
     def run(self, task: Task) -> Solution:
         used = np.flatnonzero(task.cost > 0)
         rows = self.data.take(used)
-        rows.use(single=task.tol >= STEERING and rows.n_rows * rows.n_features >= MANY)
+        rows.use(
+            single=task.tol >= TUNING.single_tol
+            and rows.n_rows * rows.n_features >= TUNING.single_size
+        )
         if self._equations is None or self._equations.rows is not rows:
             self._equations = equations_for(rows, self.problem.smooth)
         descent = FeatureDescent(rows, self.problem, self._equations, float(task.cost.sum()))
@@ -113,7 +109,11 @@ class Newton(Solver):
         h, y = warm.h[used][fresh], task.y[used][fresh]
         u[fresh] = problem.multiplier_bounds(y, h, warm.thresholds)
         rows.put(u=u)
-        return SWAP if np.array_equal(warm.cost, task.cost) else LEVEL
+        return (
+            TUNING.new_ranks_width
+            if np.array_equal(warm.cost, task.cost)
+            else TUNING.new_costs_width
+        )
 
     def _projections(self, rows: Samples, descent: "FeatureDescent", task: Task) -> Array:
         """X w: mostly as the steps of a training from another one have carried it along.
@@ -121,8 +121,12 @@ class Newton(Solver):
         That is accurate to seven digits of what has changed, and saves a pass over all rows. It is
         not done where the tolerance is tight.
         """
-        steering = task.tol >= COARSE * STEERING and task.warm is not None and not descent.gone_back
-        if rows is self.data and steering and self._carried < CARRIED:
+        steering = (
+            task.tol >= COARSE * TUNING.single_tol
+            and task.warm is not None
+            and not descent.gone_back
+        )
+        if rows is self.data and steering and self._carried < TUNING.carried_trainings:
             self._carried += 1
             return rows.get("h")
         self._carried = 0
@@ -131,7 +135,9 @@ class Newton(Solver):
     def refinement(self, n_rows: int) -> tuple[float, int] | None:
         if not self.data.few_features:
             return None
-        return (REFINED if n_rows <= REFINE_ROWS else ACCURATE), REFINE_STEPS
+        return (
+            TUNING.refine_tol if n_rows <= TUNING.refine_rows else TUNING.refine_tol_large
+        ), TUNING.refine_steps
 
 
 class FeatureDescent(Descent):
@@ -185,11 +191,11 @@ class FeatureDescent(Descent):
         report : callable
             Told the steps so far and what is left.
         """
-        limit = int(min(limit, MAX_STEPS))
+        limit = int(min(limit, TUNING.max_steps))
         if self.problem.smooth and self.order is None:
             return self.minimise(limit, tol, report)
         cold = first_width is None
-        width = COLD if first_width is None else first_width
+        width = TUNING.cold_width if first_width is None else first_width
         steps, violation = 0, np.inf
         best = (np.inf, self.w, self.t)
         while True:
@@ -214,10 +220,12 @@ class FeatureDescent(Descent):
                     self.value, self.w, self.t = best
                     self.gone_back = True
                 return steps, violation
-            if violation <= SETTLED:  # the active rows are known: nothing is lost by a narrow band
-                width *= FAST_NARROWING
-            elif cold or violation > SLOW * before:
-                width *= NARROWING
+            if (
+                violation <= TUNING.settled_gap
+            ):  # the active rows are known: nothing is lost by a narrow band
+                width *= TUNING.settled_narrowing
+            elif cold or violation > TUNING.slow_share * before:
+                width *= TUNING.narrowing
 
     def _relaxed(self, width: float) -> "Smooth | Proximal":
         if self.order is not None:
@@ -234,7 +242,7 @@ class FeatureDescent(Descent):
         """
         slopes, (gap, moved) = self._slopes()
         proximal = self._terms.proximal
-        enough = max(ROUNDING * slopes.value, INEXACT * moved)
+        enough = max(NOISE * slopes.value, TUNING.inexact * moved)
         if proximal and self._nearby:  # the equations of the last step tell it well enough
             decrement = -slopes.along(*self.equations.again(slopes))
             if 0.0 <= decrement <= enough:
@@ -261,7 +269,7 @@ class FeatureDescent(Descent):
             return 0.0
         if not self._terms.proximal:
             return float(np.sqrt(0.5 * decrement / slopes.value))
-        if not (self.rows.few_features and self.total_cost < HARD):
+        if not (self.rows.few_features and self.total_cost < UNCERTAIN):
             # A direction by iterations may fall short of Newton's, and so may one that is mostly
             # rounding. What slopes add to the duality gap is certain.
             by_w = 0.5 * float(slopes.w @ slopes.w)
@@ -276,7 +284,7 @@ class FeatureDescent(Descent):
         value, sums, in_t, held, *residuals = self.rows.sum(evaluate_terms, terms, self.t)
         pulled = self.penalty @ self.t
         self.value = value + 0.5 * float(self.w @ self.w + self.t @ pulled)
-        second = self.damped(terms.width * self.penalty, self.total_cost) + np.diag(held)
+        second = self.curvature_in_t(terms.width * self.penalty, held, self.total_cost)
         slope_t = in_t + pulled
         if self.order is not None:
             slope_t = slope_t + self.order.slope(self.t)

@@ -28,7 +28,9 @@ from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
 from tordinal.solvers.newton.driver import Descent, Progress, line_search
 from tordinal.solvers.newton.square_root import SquareRoot
-from tordinal.solvers.solver import COARSE, Solution, Solver, Task
+from tordinal.solvers.solver import COARSE, HUGE_COST, Solution, Solver, Task
+from tordinal.solvers.tuning import KERNEL_NEWTON as TUNING
+from tordinal.solvers.tuning import SQUARE_ROOT
 from tordinal.threads import BLOCK, all_threads, in_blocks
 
 __all__ = ["KernelNewton"]
@@ -36,25 +38,9 @@ __all__ = ["KernelNewton"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-FORCING = 0.1  # the equations of a step are solved to this share of the gradient, at least
-LEFT = 0.1  # share of a tolerable decrement that need not be known
-CERTAIN = 0.25  # share of a tolerable decrement below which a good preconditioner's word will do
-MAX_STEPS = 200  # Newton steps for one training
-MAX_CG = 300  # products for one step
-ROUNDING = 1e-14  # relative decrease of the objective that is noise
-FACTORED = 6144  # rows of a matrix that is factored whole
-FEW, NEGLIGIBLE = 8, 10.0  # one row in so many, and what the others may add to eigenvalues of 1
-LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a share of the largest
-FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that cost one more
+NOISE = 1e-14  # relative decrease of the objective that is rounding, with K a carried along
 SAFE = 100.0  # rounding errors below which what is left of the curvature in t is not believed
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
-IN_DOUBLE = 512  # rows that are quick enough in double precision
-TIGHT = 1e-4  # tolerance below which products are in double precision
-DOUBLE = 1e6  # curvature from which single precision is not even tried
-LONG = 2500  # rows from which a factorisation is worth all threads
-REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
-HARD = 1e8  # largest cost times kernel value of rows of unit size, from which rounding counts
-SMALL = 1024  # rows of such problems that are solved in the features of a square root of K
 TINY = np.finfo(np.float64).tiny
 
 
@@ -86,7 +72,7 @@ class KernelNewton(Solver):
 
     def run(self, task: Task) -> Solution:
         largest = max(1.0, self.data.magnitude / self.data.scale)  # of kernel values
-        hard = float(task.cost.max()) * largest > HARD
+        hard = float(task.cost.max()) * largest > HUGE_COST
         if self._root is None and not (hard and self._hand_over()):
             solution = self._descend(task, hard)
             if solution is not None:
@@ -96,7 +82,7 @@ class KernelNewton(Solver):
 
     def _hand_over(self) -> bool:
         """Let Newton's method in the features of a square root of K take over, if it can."""
-        if self._root is None and self.data.n_rows <= SMALL:
+        if self._root is None and self.data.n_rows <= SQUARE_ROOT.rows:
             self._root = SquareRoot.of(self.data, self.problem)
         return self._root is not None
 
@@ -113,8 +99,8 @@ class KernelNewton(Solver):
             centre = float(h.mean())
             h, t = h - centre, t - centre
         descent = KernelDescent(space, self.problem, y, cost, a, h, t)
-        space.coarsely = task.tol >= TIGHT and space.n > SMALL
-        limit = min(task.limit, MAX_STEPS)
+        space.coarsely = task.tol >= TUNING.double_tol and space.n > SQUARE_ROOT.rows
+        limit = min(task.limit, TUNING.max_steps)
         steps, violation = descent.minimise(limit, task.tol, task.report)
         if space.careful and self._hand_over():
             return None
@@ -145,7 +131,7 @@ class KernelNewton(Solver):
         return self._kept
 
     def refinement(self, n_rows: int) -> tuple[float, int] | None:
-        return (REFINED, REFINE_STEPS) if n_rows <= REFINE_ROWS else None
+        return (TUNING.refine_tol, TUNING.refine_steps) if n_rows <= TUNING.refine_rows else None
 
 
 class KernelDescent(Descent):
@@ -165,15 +151,15 @@ class KernelDescent(Descent):
         self.value = value
         grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
         E = in_rows[:, 1:]
-        M = self.damped(self.penalty, float(self.cost.sum())) + np.diag(E.sum(axis=0))
+        M = self.curvature_in_t(self.penalty, E.sum(axis=0), float(self.cost.sum()))
         enough = 2.0 * tol**2 * max(value, 0.0)  # the decrement that the tolerance allows
         self.direction = self.space.direction(grad_a, grad_t, D, E, M, self.cost, enough)
         _, z, tau = self.direction
         slope = float(grad_a @ z + grad_t @ tau)
         violation = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
-        if self.space.careful and self.space.n <= SMALL:  # to be handed over
+        if self.space.careful and self.space.n <= SQUARE_ROOT.rows:  # to be handed over
             return Progress(slope, violation, True)
-        noise = abs(slope) <= ROUNDING * value
+        noise = abs(slope) <= NOISE * value
         return Progress(slope, min(violation, tol) if noise else violation, noise)
 
     def step_length(self, slope: float) -> float:
@@ -207,7 +193,7 @@ class Space:
             whole = self.n == gram.n_rows
             self.matrix = gram.rows if whole else gram.rows[np.ix_(used, used)]
         self.means = self._plain_times(np.full(self.n, 1.0 / self.n))
-        self.sample = np.arange(0, self.n, -(-self.n // FACTORED))
+        self.sample = np.arange(0, self.n, -(-self.n // TUNING.factored_rows))
         self.diagonal = gram.diagonal[used] - 2.0 * self.means + self.means.mean()
         self.preconditioner: Preconditioner | None = None
         self.excess_iterations = 0
@@ -243,8 +229,10 @@ class Space:
         """
         weight = D * np.maximum(self.diagonal, 0.0)
         order = np.argsort(weight)
-        light = min(int(np.searchsorted(np.cumsum(weight[order]), NEGLIGIBLE)), self.n - 1)
-        if self.n - light <= self.n // FEW:
+        light = min(
+            int(np.searchsorted(np.cumsum(weight[order]), TUNING.negligible_eigenvalue)), self.n - 1
+        )
+        if self.n - light <= self.n // TUNING.few_share:
             return np.sort(order[light:]), 1.0
         return self.sample, self.n / len(self.sample)
 
@@ -291,8 +279,8 @@ class Space:
 
         r = -grad_a - E @ inner.solve(grad_t)
         while True:
-            if self.preconditioner is None or self.excess_iterations * ROWS_A_CG >= self.n:
-                curvatures = np.maximum(D, LEAST * cost), E, M
+            if self.preconditioner is None or self.excess_iterations * TUNING.rows_per_cg >= self.n:
+                curvatures = np.maximum(D, TUNING.least_curvature * cost), E, M
                 self.preconditioner = precondition(self, *curvatures, careful=self.careful)
                 self.near = False
                 self.excess_iterations = 0
@@ -319,13 +307,13 @@ class Space:
         z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
-        if self.near and not self.careful and 0 < size <= CERTAIN * enough:
+        if self.near and not self.careful and 0 < size <= TUNING.certain_share * enough:
             return Direction(p, z_p)  # converged; direction unused
         if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
             p, z_p, size, sound = r, z_r, float(r @ z_r), False
-        elif size < -LEFT * enough:  # rounding has made K indefinite
+        elif size < -TUNING.unknown_share * enough:  # rounding has made K indefinite
             sound = False
-        while size > 0 and iterations < MAX_CG:
+        while size > 0 and iterations < TUNING.max_cg:
             curved = curve(z_p)
             A_p, z_A_p = p + curved, z_p + times(curved)
             iterations += 1
@@ -338,7 +326,7 @@ class Space:
             r, z_r = r - step * A_p, z_r - step * z_A_p
             # What is left of the decrease is at most r'K r, and about r'K q with a good q.
             promised += step * size
-            negligible = max(FORCING**2 * promised, LEFT * enough)
+            negligible = max(TUNING.forcing**2 * promised, TUNING.unknown_share * enough)
             if float(r @ z_r) <= negligible:
                 break
             q, z_q = preconditioner(r, z_r)
@@ -347,8 +335,8 @@ class Space:
                 break
             sound = sound and size > 0
             p, z_p = q + size / last * p, z_q + size / last * z_p
-        self.excess_iterations += max(0, iterations - FREE_CG)
-        self.near = iterations <= FREE_CG
+        self.excess_iterations += max(0, iterations - TUNING.free_cg)
+        self.near = iterations <= TUNING.free_cg
         return Direction(v, None, sound)
 
 
@@ -411,7 +399,7 @@ class Preconditioner:
         B *= root
         B.flat[:: len(B) + 1] += 1.0
         potrf = spotrf if dtype == np.float32 else dpotrf
-        with all_threads() if len(B) >= LONG else nullcontext():
+        with all_threads() if len(B) >= TUNING.threaded_rows else nullcontext():
             self.factor, failed = potrf(B.T, lower=1, clean=0, overwrite_a=1)
         if failed:  # rounding has made it indefinite
             B = self.K[self.J].astype(np.float64) * self.root[:, None] * self.root
@@ -453,7 +441,7 @@ class Preconditioner:
 
 def precondition(space: Space, D: Array, E: Array, M: Array, *, careful: bool) -> Preconditioner:
     """In single precision, or in double where that is not accurate enough, or costs nothing."""
-    if not careful and space.n > IN_DOUBLE and float(D.max()) < DOUBLE:
+    if not careful and space.n > TUNING.double_rows and float(D.max()) < TUNING.double_curvature:
         single = Preconditioner(space, D, E, M)
         if single.accurate or not single.whole:
             return single

@@ -19,6 +19,7 @@ from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, low_rank_root, square_root
 from tordinal.solvers.newton.features import Newton
 from tordinal.solvers.solver import Solution, Task
+from tordinal.solvers.tuning import SQUARE_ROOT as TUNING
 
 __all__ = ["SquareRoot"]
 
@@ -26,11 +27,9 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 EPSILON = np.finfo(np.float64).eps
-ROUNDING = 1e-8  # of projections, in units of the margin
+LOST = 1e-8  # rounding errors of projections, in units of the margin, that are too large
 
-SMALL = 1024  # rows up to which a root of any rank is quick to work with
-LOW_RANK = 128  # rank up to which it is so with any number of rows; benchmarks contract
-NEGLIGIBLE = 1e-10  # share of the largest eigenvalue below which a direction is not told from none
+RIDGE = 1e-10  # share of all eigenvalues that is added to each, so that none is zero
 
 
 class SquareRoot:
@@ -62,7 +61,7 @@ class SquareRoot:
         self.problem, self.L, self.pivots, self.times = problem, L, pivots, times
         self.newton = Newton(Rows(L), problem)
         normal = L.T @ L
-        normal.flat[:: len(normal) + 1] += NEGLIGIBLE * float(np.trace(normal))
+        normal.flat[:: len(normal) + 1] += RIDGE * float(np.trace(normal))
         self._normal = Factor(normal)
 
     @classmethod
@@ -73,15 +72,15 @@ class SquareRoot:
         quick to find and to work with, and the rank is not low.
         """
         accuracy = gram.accuracy / gram.scale
-        low = low_rank_root(gram.diagonal, lambda i: gram.compute(np.array([i]))[0], LOW_RANK)
+        low = low_rank_root(gram.diagonal, lambda i: gram.compute(np.array([i]))[0], TUNING.rank)
         if low is not None:
             L, _ = low
             centred = L - L.mean(axis=0)
             diagonal = np.einsum("ij,ij->i", centred, centred)
-            root = low_rank_root(diagonal, lambda i: centred @ centred[i], LOW_RANK)
+            root = low_rank_root(diagonal, lambda i: centred @ centred[i], TUNING.rank)
             # Kernel values may be stored in single precision; their root is not.
             return None if root is None else cls(problem, *root, lambda a: L @ (L.T @ a), accuracy)
-        if gram.n_rows > SMALL:
+        if gram.n_rows > TUNING.rows:
             return None
         K = np.asarray(gram.block(slice(None), slice(None)), dtype=np.float64)
         mean = K.mean(axis=0)
@@ -118,7 +117,7 @@ class SquareRoot:
         """
         w, a = solution.coef, solution.coefficients - solution.coefficients.mean()
         assert w is not None
-        if EPSILON * float(np.abs(a).sum()) * float(np.abs(self.L).max()) ** 2 <= ROUNDING:
+        if EPSILON * float(np.abs(a).sum()) * float(np.abs(self.L).max()) ** 2 <= LOST:
             return a + self.L @ self._normal.solve(w - self.L.T @ a)
         a = np.zeros_like(a)
         if len(self.pivots):

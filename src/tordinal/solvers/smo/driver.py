@@ -23,7 +23,6 @@ from numpy.typing import NDArray
 from tordinal.engines.base import KernelMatrix
 from tordinal.problem import Problem
 from tordinal.reduction import signs
-from tordinal.solvers.newton.features import REFINED as ROOT_REFINED
 from tordinal.solvers.newton.square_root import SquareRoot
 from tordinal.solvers.smo.larger_boxes import in_larger_boxes
 from tordinal.solvers.smo.steps import (
@@ -35,30 +34,17 @@ from tordinal.solvers.smo.steps import (
     take_steps,
 )
 from tordinal.solvers.smo.working_set import WorkingSet
-from tordinal.solvers.solver import COARSE, GAP, Solution, Solver, Task
+from tordinal.solvers.solver import COARSE, GAP, HUGE_COST, Solution, Solver, Task
+from tordinal.solvers.tuning import NEWTON
+from tordinal.solvers.tuning import SMO as TUNING
 
 __all__ = ["SMO"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100_000, 1e-12  # small problems, to rounding accuracy
-ALL = 4096  # up to so many rows all of them are in the working set
-ALL_BY_PAIRS = 8192  # the same for pairs of thresholds that take turns, each with rows of its own
-WANTED = 512  # rows that are brought into a working set at a time
-NEARER = 0.2  # share of the violation to which a working set is solved before others are looked at
-MANY, SAMPLED, SAMPLE_TOL = 2048, 16, 1e-2  # rows from which a sample of them goes first
-ROUNDING = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
-CHUNK_WORK = 20_000_000  # kernel values read between two looks at the outside world, about 10 ms
-PATIENCE, PATIENCE_A_ROW = 1_000_000, 2000  # steps after which a solution is given up
-PAIR_NEARER = 0.5  # the same for pairs of thresholds that take turns
-ROUNDS_CHUNK = 10  # as many steps more where pairs of thresholds take turns
-STEPS_A_ROUND = 50  # what a look at all rows costs
-LARGER_BOXES = 20_000_000  # rows times thresholds squared up to which variables follow their bounds
-HARD = 1e8  # largest cost of rows of unit size, from which rounding counts
+ZERO_SUM = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
-# Steps after which Newton's method takes over, if the kernel matrix has a square root.
-SMALL_PATIENCE, SMALL_PATIENCE_A_ROW = 20_000, 50
 
 
 class SMO(Solver):
@@ -79,7 +65,9 @@ class SMO(Solver):
 
     def __init__(self, data: KernelMatrix, problem: Problem):
         super().__init__(data, problem)
-        self._work = WorkingSet(data, ALL if problem.coupling.any_pair else ALL_BY_PAIRS)
+        self._work = WorkingSet(
+            data, TUNING.whole_rows if problem.coupling.any_pair else TUNING.whole_rows_by_pairs
+        )
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
         self._tried_root = False
         self._diagonal = data.diagonal.astype(np.float32)
@@ -92,7 +80,11 @@ class SMO(Solver):
     def run(self, task: Task) -> Solution:
         if self._root is not None:
             return self._root.run(task)
-        if task.warm is None and len(task.y) >= MANY and self.problem.coupling.any_pair:
+        if (
+            task.warm is None
+            and len(task.y) >= TUNING.sampled_from
+            and self.problem.coupling.any_pair
+        ):
             task = replace(task, warm=self._on_a_sample(task))
         self._work.begin(np.flatnonzero(task.cost > 0))
         coupling, shape = self.problem.coupling, self.problem.shape
@@ -121,10 +113,10 @@ class SMO(Solver):
                     break
                 tol *= 0.1
                 continue
-            rounds, work = rounds + 1, steps + STEPS_A_ROUND * rounds
-            if stalled > 1 or work >= PATIENCE + PATIENCE_A_ROW * n:
+            rounds, work = rounds + 1, steps + TUNING.steps_per_round * rounds
+            if stalled > 1 or work >= TUNING.max_steps + TUNING.max_steps_per_row * n:
                 break
-            if not self._tried_root and work >= SMALL_PATIENCE + SMALL_PATIENCE_A_ROW * n:
+            if not self._tried_root and work >= TUNING.root_after + TUNING.root_after_per_row * n:
                 self._tried_root = True
                 self._root = SquareRoot.of(self.data, self.problem)
                 if self._root is not None:
@@ -140,7 +132,11 @@ class SMO(Solver):
             # A working set of some rows makes way for another before all is done.
             many = not self._work.whole or (raised >= 0 and raised < lowered)
             # After a swap there is little to do, and what was wanted last time is at hand.
-            goal = max(tol, NEARER * violation) if many and not (swapped and raised < 0) else tol
+            goal = (
+                max(tol, TUNING.round_share * violation)
+                if many and not (swapped and raised < 0)
+                else tol
+            )
             taken = self._run(at, raised, lowered, goal, task.limit - steps)
             steps += taken
             # Loops add up gradients in different orders. Where the violation is the tolerance to
@@ -164,11 +160,13 @@ class SMO(Solver):
         kernel brings them there.
         """
         used = np.flatnonzero(task.cost > 0)
-        if len(used) < MANY:
+        if len(used) < TUNING.sampled_from:
             return None
         cost = np.zeros_like(task.cost)
-        cost[used[::SAMPLED]] = SAMPLED * task.cost[used[::SAMPLED]]
-        return self.run(replace(task, cost=cost, tol=max(task.tol, SAMPLE_TOL)))
+        cost[used[:: TUNING.sample_stride]] = (
+            TUNING.sample_stride * task.cost[used[:: TUNING.sample_stride]]
+        )
+        return self.run(replace(task, cost=cost, tol=max(task.tol, TUNING.sample_tol)))
 
     def _solution(
         self,
@@ -182,7 +180,7 @@ class SMO(Solver):
         t = self.problem.coupling.thresholds(at.c, view.least, view.most)
         a, u = shares(task.y, task.cost, at.beta)
         h = at.h
-        if float(task.cost.max()) > HARD:
+        if float(task.cost.max()) > HUGE_COST:
             a = a - a.mean()  # what was carried along is lost in rounding, and so is this sum
             h = self.data.times(a)
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
@@ -197,11 +195,11 @@ class SMO(Solver):
         )  # fmt: skip
 
     def refinement(self, n_rows: int) -> tuple[float, int] | None:
-        if n_rows > REFINE_ROWS:
+        if n_rows > TUNING.refine_rows:
             return None
         if self._root is None:
-            return REFINED, REFINE_STEPS
-        return ROOT_REFINED, REFINE_STEPS
+            return TUNING.refine_tol, TUNING.refine_steps
+        return NEWTON.refine_tol, TUNING.refine_steps
 
     # Steps -------------------------------------------------------------------------------------
 
@@ -210,8 +208,8 @@ class SMO(Solver):
 
         The worst pair is among them, as it is the first of both.
         """
-        half = WANTED // 2
-        if self._work.whole or len(view.up) <= WANTED:
+        half = TUNING.entering_rows // 2
+        if self._work.whole or len(view.up) <= TUNING.entering_rows:
             return np.arange(len(view.up))
         up, low = np.argpartition(view.up, half)[:half], np.argpartition(-view.low, half)[:half]
         return np.union1d(up, low)
@@ -223,13 +221,13 @@ class SMO(Solver):
             return 0
         part = at.part(index, self.problem)
         n, r, coupling = len(index), self.problem.coupling.r, self.problem.coupling
-        chunk = int(np.clip(CHUNK_WORK // n, 50, 2_000 + 10 * n))
+        chunk = int(np.clip(TUNING.chunk_work // n, 50, 2_000 + 10 * n))
         before = part.beta.sum(axis=1)
         if raised >= 0 and coupling.pairs(len(at.c))[raised, lowered]:
             taken = take_rounds(
                 self._work.matrix, self._diagonal[index], part.h, part.beta, part.lower, part.upper,
-                part.target, at.c, r, coupling.pairs(len(at.c)), goal, PAIR_NEARER,
-                int(min(ROUNDS_CHUNK * chunk, limit)),
+                part.target, at.c, r, coupling.pairs(len(at.c)), goal, TUNING.pair_share,
+                int(min(TUNING.pair_chunk_factor * chunk, limit)),
             )  # fmt: skip
         else:
             taken = self._one_pair(at, part, raised, lowered, goal, int(min(chunk, limit)))
@@ -289,7 +287,7 @@ class SMO(Solver):
         # itself is better.
         kept = warm.u * self.problem.costs(task.y, warm.cost) * s
         starts = [(kept, warm.h.copy()), (beta, h)]
-        if low < 0 and self.problem.coupling.any_pair and beta.size * m <= LARGER_BOXES:
+        if low < 0 and self.problem.coupling.any_pair and beta.size * m <= TUNING.larger_boxes_size:
             starts.append(self._with_bounds_followed(task, warm, kept, margin))
         beta, h = min(starts, key=lambda start: self._dual(start[0], start[1], s))
         return State(beta, h, task)
@@ -320,7 +318,7 @@ class SMO(Solver):
         s, C = signs(task.y[rows], u.shape[1]), self.problem.costs(task.y[rows], task.cost[rows])
         new, old = s * u[rows] * C, last.beta[rows]
         c = last.c + (new - old).sum(axis=0)
-        if abs(float(c.sum())) > ROUNDING * float(np.abs(c).sum()):
+        if abs(float(c.sum())) > ZERO_SUM * float(np.abs(c).sum()):
             return None
         beta = last.beta.copy()
         beta[rows] = new
@@ -347,7 +345,7 @@ class State:
         if self.c is None:
             self.c = self.beta.sum(axis=0)
             # Sums that are only rounding would pass for multipliers of t_k <= t_{k+1}.
-            self.c[np.abs(self.c) <= ROUNDING * np.abs(self.beta).sum()] = 0.0
+            self.c[np.abs(self.c) <= ZERO_SUM * np.abs(self.beta).sum()] = 0.0
 
     def part(self, index: Index, problem: Problem) -> "Part":
         """A copy of some rows."""

@@ -13,12 +13,12 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.engines.base import KernelMatrix
+from tordinal.solvers.tuning import SMO as TUNING
 
 __all__ = ["WorkingSet"]
 
 Index = NDArray[np.int64]
 
-LARGEST = 1552  # rows of a set of some; not a power of two, which caches do not like
 TILE = 32
 
 
@@ -45,7 +45,7 @@ class WorkingSet:
     def __init__(self, gram: KernelMatrix, most: int):
         self.gram = gram
         self.whole = gram.full and gram.n_rows <= most
-        self.capacity = min(LARGEST, gram.n_rows)
+        self.capacity = min(TUNING.capacity, gram.n_rows)
         self.index: Index = np.empty(0, dtype=np.int64)
         self.matrix: Any = None
         self._all: Any = None
