@@ -221,8 +221,8 @@ def zero_sum(beta: Array, margin: Array) -> Array:
     covered = np.cumsum(np.abs(beta[heavier]))
     zeroed = int(np.searchsorted(covered, abs(excess)))
     if zeroed < len(heavier):
-        left = covered[zeroed] - abs(excess)  # the last one gives only what is needed
-        beta[heavier[zeroed]] = np.sign(excess) * left
+        rest = covered[zeroed] - abs(excess)  # the last one gives only what is needed
+        beta[heavier[zeroed]] = np.sign(excess) * rest
     beta[heavier[:zeroed]] = 0.0
     return beta
 

@@ -14,7 +14,8 @@ Which one uses which. Arrows point from the user to what it uses::
 
     choice --+--> smo.SMO ------+--> steps         compiled steps on two variables
              |     |            +--> working_set   rows whose kernel values fit the cache
-             |     |            +--> larger_boxes  warm start of the Laplacian loss
+             |     |            +--> warm_starts   the last solution for new ranks and costs
+             |     |            |      +--> larger_boxes  the same for the Laplacian loss
              |     | slow convergence
              |     v
              |   newton.SquareRoot -----------+    K = L L', the rows of L are features

@@ -78,7 +78,7 @@ def test_the_preconditioner_is_the_inverse_where_it_was_made():
     K = J @ solver.data.rows @ J
     whole = np.eye(40) + (np.diag(D) - E @ np.linalg.solve(M, E.T)) @ K
     r -= r.mean()
-    space = kernel_newton.Space(solver.data, np.arange(40))
+    space = kernel_newton.KernelSpace(solver.data, np.arange(40))
     made = kernel_newton.precondition(space, D, E, M, careful=False)
     q, K_q = made(r, K @ r)
     assert made.accurate

@@ -12,7 +12,7 @@ from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron
 from tordinal.reduction import signs
 from tordinal.solvers import SMO
-from tordinal.solvers.smo import driver as smo
+from tordinal.solvers.smo import warm_starts as smo
 from tordinal.solvers.smo.larger_boxes import in_larger_boxes, restore_sums
 
 

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 FAST = {"contract", "reassoc", "nsz"}
 
 UPDATES = 1000  # changes of sums after which they are computed anew, for accuracy
-OFTEN = 2  # one row in so many may change before all are looked at
+OFTEN = 2  # one row in so many may change before all are read
 
 
 class DenseBlock:
@@ -63,7 +63,7 @@ class DenseBlock:
         return self.exact @ v
 
     def transposed_dot(self, U: Array) -> Array:
-        """X'U. Where few rows of U are others than last time, only those are looked at."""
+        """X'U. Where few rows of U have changed since the last call, only those are read."""
         last, sums = self._weights, self._sums.copy()
         known = last is not None and last.shape == U.shape and self._updates < UPDATES
         if known and _add_changes(self.rows, last, U, sums, len(U) // OFTEN):

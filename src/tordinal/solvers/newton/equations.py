@@ -4,11 +4,12 @@ With D the curvatures of the rows, B = X'E the mixed derivatives and M those in 
 
     (width I + X'DX) v - B tau = -width g_w,      M tau - B'v = -width g_t
 
-Few dense features: the matrix is formed (`Formed`). For a piecewise linear loss few rows change
-their curvature from one step, or one training, to the next, so its factor is kept and updated where
-single rows can be gathered, and else the matrix is summed at every step. For a smooth loss all of
-them change a little, so an old factor is a good preconditioner (`Remembered`). Many
-features: conjugate gradients with the diagonal (`Iterated`).
+Few dense features: the matrix is formed (`DirectEquations`). For a piecewise linear loss few rows
+change their curvature from one step, or one training, to the next, so its factor is kept and
+updated where single rows can be gathered; elsewhere the matrix is summed at every step. For a
+smooth loss all curvatures change a little, so an old factor is a good preconditioner of conjugate
+gradients (`PreconditionedEquations`). Many features: conjugate gradients with the diagonal as
+preconditioner (`DiagonalEquations`).
 """
 
 from collections.abc import Callable
@@ -64,24 +65,24 @@ class Equations(Protocol):
     rows: RowBlocks
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
-        """The direction (v, tau), for the curvatures that the last look left in the blocks."""
+        """The direction (v, tau), for the curvatures of the last evaluation in the blocks."""
 
-    def again(self, slopes: Slopes) -> tuple[Array, Array]:
-        """The direction by the equations of the last time: quick, and good nearby."""
+    def repeated(self, slopes: Slopes) -> tuple[Array, Array]:
+        """The direction by the equations of the last call: quick, and accurate nearby."""
 
-    def forget(self) -> None:
-        """Compute anew what was kept from earlier times."""
+    def reset(self) -> None:
+        """Compute anew what was kept from earlier calls."""
 
 
 def equations_for(rows: RowBlocks, smooth: bool) -> Equations:
-    """The way to solve the equations that suits rows and loss."""
+    """The equations that suit the rows and the loss."""
     if not rows.few_features:
-        return Iterated(rows)
-    return Remembered(rows) if smooth else Formed(rows)
+        return DiagonalEquations(rows)
+    return PreconditionedEquations(rows) if smooth else DirectEquations(rows)
 
 
-class Formed:
-    """width I + X'DX, factored, and mended where few rows have another curvature since.
+class DirectEquations:
+    """width I + X'DX, factored, and updated where few rows have another curvature since.
 
     With U those rows and d their changes, the inverse follows from Woodbury's identity. Rows are
     seen from a centre c, the mean of those that were curved when the matrix was factored: with
@@ -99,17 +100,17 @@ class Formed:
         self.Z: Any = None
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
-        self._bring_up_to_date(slopes)
+        self._refresh(slopes)
         self._mixed = slopes.mixed - np.outer(self.centre, slopes.tt.sum(axis=1))
         solved = self._solve(np.column_stack([self._right(slopes), self._mixed]))
         self._carried = solved[:, 1:]
         self._tt = slopes.tt - self._mixed.T @ self._carried
         return self._with_thresholds(solved[:, 0], slopes)
 
-    def again(self, slopes: Slopes) -> tuple[Array, Array]:
+    def repeated(self, slopes: Slopes) -> tuple[Array, Array]:
         return self._with_thresholds(self._solve(self._right(slopes)), slopes)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         self.width, self.matrix = 0.0, None
 
     def _right(self, slopes: Slopes) -> Array:
@@ -125,7 +126,7 @@ class Formed:
         v = v + self._carried @ tau
         return v, np.asarray(tau + self.centre @ v)
 
-    def _bring_up_to_date(self, slopes: Slopes) -> None:
+    def _refresh(self, slopes: Slopes) -> None:
         if not self.updated:
             self._factor(self.rows.sum(normal), slopes, np.zeros(len(slopes.w)))
             return
@@ -133,7 +134,7 @@ class Formed:
         if slopes.width == self.width and dtype == self.Z.dtype:
             changed = np.flatnonzero(D != self.D)
             new = changed[~self.listed[changed]]
-            if len(self.index) + len(new) <= self.most and self._mend(D, new):
+            if len(self.index) + len(new) <= self.most and self._update(D, new):
                 return
         self._form(D)
         try:
@@ -171,7 +172,7 @@ class Formed:
         self.factor = Factor(matrix, slopes.width, np.sqrt(slopes.tt.sum()) * centre)
         self.width, self.index = slopes.width, np.empty(0, dtype=np.int64)
 
-    def _mend(self, D: Array, new: NDArray[np.int64]) -> bool:
+    def _update(self, D: Array, new: NDArray[np.int64]) -> bool:
         """Take other curvatures into account; whether that can be done accurately."""
         if len(new):
             self.listed[new] = True
@@ -189,7 +190,7 @@ class Formed:
         return True
 
     def _solve(self, right: Array) -> Array:
-        """With A = G G' and Z' = G^-1 U' the mended inverse stands between two halves of it."""
+        """With A = G G' and Z' = G^-1 U' the updated inverse stands between two halves of it."""
         half = self.factor.forward(right)
         if len(self.index):
             short = ((self.Z @ half).T * self.change).T
@@ -198,7 +199,7 @@ class Formed:
         return np.asarray(self.factor.backward(half), dtype=np.float64)
 
 
-class Remembered:
+class PreconditionedEquations:
     """Conjugate gradients, with the factor of an earlier matrix as preconditioner."""
 
     def __init__(self, rows: RowBlocks):
@@ -218,13 +219,13 @@ class Remembered:
         self.excess_iterations += max(0, iterations - TUNING.free_cg)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
-    again = direction
+    repeated = direction
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         self.factor = None
 
 
-class Iterated:
+class DiagonalEquations:
     """Conjugate gradients, with the diagonal as preconditioner."""
 
     def __init__(self, rows: RowBlocks):
@@ -236,9 +237,9 @@ class Iterated:
         v, _ = _iterate(self.rows, slopes, M, lambda r: scale * r)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
-    again = direction
+    repeated = direction
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Nothing is kept."""
 
 

@@ -82,7 +82,7 @@ class Newton(Solver):
         t = descent.thresholds()
         value = self.problem.objective(task.y, task.cost, h, float(w @ w), t)
         lost = max(value - descent.value, 0.0)  # in rounding: h was carried along
-        violation = max(violation, lost / value if task.tells(lost, value) else 0.0)
+        violation = max(violation, lost / value if task.gap_too_large(lost, value) else 0.0)
         return Solution(
             h, t, value, a, task.y, task.cost, u, w,
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
@@ -124,7 +124,7 @@ class Newton(Solver):
         steering = (
             task.tol >= COARSE * TUNING.single_tol
             and task.warm is not None
-            and not descent.gone_back
+            and not descent.reverted
         )
         if rows is self.data and steering and self._carried < TUNING.carried_trainings:
             self._carried += 1
@@ -162,7 +162,7 @@ class FeatureDescent(Descent):
         super().__init__(problem)
         self.rows, self.equations, self.w = rows, equations, np.zeros(rows.n_features)
         self.total_cost, self.gap = total_cost, 0.0
-        self.gone_back = False  # to an earlier w, which h in the blocks does not belong to
+        self.reverted = False  # to an earlier w; h in the blocks is that of a later one
         self.order = Order(problem.n_thresholds) if problem.coupling.ordered else None
         self._terms: Smooth | Proximal = Smooth(problem)
         self._nearby = False  # whether the equations of the last step are those of a point nearby
@@ -178,18 +178,18 @@ class FeatureDescent(Descent):
         first_width: float | None = None,
         report: Callable[[int, float], None] = lambda steps, violation: None,
     ) -> tuple[int, float]:
-        """Minimise; the steps taken and how much of the optimality conditions is left.
+        """Minimise; the steps taken, and how far the optimality conditions are violated.
 
         Parameters
         ----------
         tol : float
-            How much may be left.
+            How far they may be violated.
         limit : float
             Steps at most.
         first_width : float or None
             First width of the band, where multipliers are good already; None for a cold start.
         report : callable
-            Told the steps so far and what is left.
+            Called with the steps so far and the violation.
         """
         limit = int(min(limit, TUNING.max_steps))
         if self.problem.smooth and self.order is None:
@@ -201,12 +201,12 @@ class FeatureDescent(Descent):
         while True:
             self._terms, self._nearby = self._relaxed(width), False
             smooth = self.problem.smooth
-            taken, left = self.minimise(
+            taken, decrement = self.minimise(
                 limit - steps, tol if smooth else -1.0, report if smooth else _unreported
             )
             steps += taken
             self.rows.sum(settle, self._terms, self.t)
-            before, violation, broken = violation, left + self.gap, 0.0
+            before, violation, broken = violation, decrement + self.gap, 0.0
             if self.order is not None:
                 broken, slack = self.order.settle(self.t)
                 violation += broken + (slack / self.value if self.value > 0.0 else 0.0)
@@ -218,7 +218,7 @@ class FeatureDescent(Descent):
             if steps >= limit or width < NARROWEST:
                 if best[0] < np.inf:
                     self.value, self.w, self.t = best
-                    self.gone_back = True
+                    self.reverted = True
                 return steps, violation
             if (
                 violation <= TUNING.settled_gap
@@ -243,8 +243,8 @@ class FeatureDescent(Descent):
         slopes, (gap, moved) = self._slopes()
         proximal = self._terms.proximal
         enough = max(NOISE * slopes.value, TUNING.inexact * moved)
-        if proximal and self._nearby:  # the equations of the last step tell it well enough
-            decrement = -slopes.along(*self.equations.again(slopes))
+        if proximal and self._nearby:  # the equations of the last step are accurate enough
+            decrement = -slopes.along(*self.equations.repeated(slopes))
             if 0.0 <= decrement <= enough:
                 return Progress(-decrement, self._relative(slopes, decrement, gap), True)
         self.v, self.tau, slope = self._direction(slopes)
@@ -257,7 +257,7 @@ class FeatureDescent(Descent):
         v, tau = self.equations.direction(slopes)
         slope = slopes.along(v, tau)
         if not slope <= 0.0:  # what was kept from earlier steps has become too inaccurate
-            self.equations.forget()
+            self.equations.reset()
             v, tau = self.equations.direction(slopes)
             slope = slopes.along(v, tau)
         return v, tau, slope

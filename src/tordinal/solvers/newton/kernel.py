@@ -39,7 +39,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 NOISE = 1e-14  # relative decrease of the objective that is rounding, with K a carried along
-SAFE = 100.0  # rounding errors below which what is left of the curvature in t is not believed
+SAFE = 100.0  # rounding errors below which the remaining curvature in t is not trusted
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
 TINY = np.finfo(np.float64).tiny
 
@@ -63,7 +63,7 @@ class KernelNewton(Solver):
 
     def __init__(self, data: KernelMatrix, problem: Problem):
         super().__init__(data, problem)
-        self._kept: Space | None = None
+        self._kept: KernelSpace | None = None
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
 
     @classmethod
@@ -99,7 +99,7 @@ class KernelNewton(Solver):
             centre = float(h.mean())
             h, t = h - centre, t - centre
         descent = KernelDescent(space, self.problem, y, cost, a, h, t)
-        space.coarsely = task.tol >= TUNING.double_tol and space.n > SQUARE_ROOT.rows
+        space.single_precision = task.tol >= TUNING.double_tol and space.n > SQUARE_ROOT.rows
         limit = min(task.limit, TUNING.max_steps)
         steps, violation = descent.minimise(limit, task.tol, task.report)
         if space.careful and self._hand_over():
@@ -124,10 +124,10 @@ class KernelNewton(Solver):
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
         )  # fmt: skip
 
-    def _space(self, used: Index) -> "Space":
+    def _space(self, used: Index) -> "KernelSpace":
         """The feature space of the rows that count; the last one is kept."""
         if self._kept is None or not np.array_equal(self._kept.used, used):
-            self._kept = Space(self.data, used)
+            self._kept = KernelSpace(self.data, used)
         return self._kept
 
     def refinement(self, n_rows: int) -> tuple[float, int] | None:
@@ -138,7 +138,14 @@ class KernelDescent(Descent):
     """Newton's method in a and t, with h = K a centred."""
 
     def __init__(
-        self, space: "Space", problem: Problem, y: Any, cost: Array, a: Array, h: Array, t: Array
+        self,
+        space: "KernelSpace",
+        problem: Problem,
+        y: Any,
+        cost: Array,
+        a: Array,
+        h: Array,
+        t: Array,
     ):
         super().__init__(problem)
         self.space, self.y, self.cost = space, y, cost
@@ -175,7 +182,7 @@ class KernelDescent(Descent):
         self.a, self.h, self.t = self.a + step * v, self.h + step * z, self.t + step * tau
 
 
-class Space:
+class KernelSpace:
     """The centred feature space of some rows: products with K, and Newton's equations in it.
 
     Parameters
@@ -198,7 +205,7 @@ class Space:
         self.preconditioner: Preconditioner | None = None
         self.excess_iterations = 0
         self.careful = False  # whether rounding has spoilt a direction
-        self.coarsely = False  # whether many rows are trained to no tight tolerance
+        self.single_precision = False  # whether many rows are trained to a loose tolerance
         self.near = False  # whether the preconditioner was nearly the inverse the last time
         self._columns: Any = None
 
@@ -214,9 +221,9 @@ class Space:
         z = self._plain_times(v - v.mean())
         return z - z.mean()
 
-    def quick_times(self, v: Array) -> Array:
+    def approximate_times(self, v: Array) -> Array:
         """The same in single precision, where that is enough and the matrix is not too large."""
-        if self.careful or not self.coarsely or len(self.sample) < self.n:
+        if self.careful or not self.single_precision or len(self.sample) < self.n:
             return self.times(v)
         K = self.columns(self.sample, np.float32)
         return symmetric_times(K, v.astype(np.float32)).astype(np.float64)
@@ -303,7 +310,7 @@ class Space:
         """Solve (I + S K) v = r."""
         times = preconditioner.times
         if not preconditioner.whole:
-            times = self.quick_times if preconditioner.single else self.times
+            times = self.approximate_times if preconditioner.single else self.times
         z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
@@ -357,7 +364,7 @@ class Preconditioner:
 
     Parameters
     ----------
-    space : Space
+    space : KernelSpace
         The feature space.
     D, E, M : ndarray
         Curvatures: of the rows, mixed, and in t.
@@ -370,7 +377,7 @@ class Preconditioner:
         Whether the factor is accurate enough for K q = p / D. Otherwise it is multiplied out.
     """
 
-    def __init__(self, space: Space, D: Array, E: Array, M: Array, dtype: Any = np.float32):
+    def __init__(self, space: KernelSpace, D: Array, E: Array, M: Array, dtype: Any = np.float32):
         J, stretch = space.chosen(D)
         K = space.columns(J, dtype)
         self.J, self.K, self.whole = J, K, len(J) == space.n
@@ -439,7 +446,9 @@ class Preconditioner:
         return q + self.Y @ s, z_q + self.KY @ s
 
 
-def precondition(space: Space, D: Array, E: Array, M: Array, *, careful: bool) -> Preconditioner:
+def precondition(
+    space: KernelSpace, D: Array, E: Array, M: Array, *, careful: bool
+) -> Preconditioner:
     """In single precision, or in double where that is not accurate enough, or costs nothing."""
     if not careful and space.n > TUNING.double_rows and float(D.max()) < TUNING.double_curvature:
         single = Preconditioner(space, D, E, M)

@@ -1,8 +1,8 @@
 """Newton's method for a small kernel model: rows whose inner products are the kernel values.
 
-With a large C, or kernel values of low rank, the steps of SMO on two variables at a time zigzag for
-ever. Newton's method does not mind. A square root L of the centred kernel matrix, L L' = K, makes a
-linear model of it, with as many features as the matrix has rank.
+With a large C, or kernel values of low rank, the steps of SMO on two variables at a time converge
+slowly, and those of Newton's method do not. A square root L of the centred kernel matrix, L L' = K,
+makes a linear model of it, with as many features as the matrix has rank.
 """
 
 from collections.abc import Callable
@@ -103,7 +103,9 @@ class SquareRoot:
         lost = max(value - solution.objective, 0.0)  # in rounding, with a huge cost
         dual = solution.coefficients  # which errors of kernel values move the objective by
         lost = max(lost, 0.5 * self.accuracy * float(dual @ dual))
-        violation = max(solution.violation, lost / value if task.tells(lost, value) else 0.0)
+        violation = max(
+            solution.violation, lost / value if task.gap_too_large(lost, value) else 0.0
+        )
         return replace(
             solution, h=h, thresholds=t, objective=value, coefficients=a, coef=None,
             violation=violation, converged=bool(violation <= task.tol),
@@ -112,7 +114,7 @@ class SquareRoot:
     def _weights(self, solution: Solution) -> Array:
         """Weights of the rows that sum to zero and make w = L'a.
 
-        At the optimum those of the dual do; before, they are mended as little as possible. Where
+        At the optimum those of the dual do; before, they are corrected as little as possible. Where
         they are so large that K a would be lost in rounding, those of the pivots serve.
         """
         w, a = solution.coef, solution.coefficients - solution.coefficients.mean()
@@ -121,7 +123,7 @@ class SquareRoot:
             return a + self.L @ self._normal.solve(w - self.L.T @ a)
         a = np.zeros_like(a)
         if len(self.pivots):
-            for _ in range(2):  # the second time for what rounding has left
+            for _ in range(2):  # the second time for the rounding errors of the first
                 left = w - self.L.T @ (a - a.mean())
                 a[self.pivots] += dtrsv(self.L[self.pivots].T, left, lower=0)
         return a - a.mean()

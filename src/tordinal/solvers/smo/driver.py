@@ -14,7 +14,7 @@ over contiguous arrays, taken on the rows of a working set. ``docs/mathematics.m
 derivation.
 """
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -24,15 +24,14 @@ from tordinal.engines.base import KernelMatrix
 from tordinal.problem import Problem
 from tordinal.reduction import signs
 from tordinal.solvers.newton.square_root import SquareRoot
-from tordinal.solvers.smo.larger_boxes import in_larger_boxes
 from tordinal.solvers.smo.steps import (
-    Prospects,
-    boxes,
-    prospects,
+    CandidateGradients,
+    candidate_gradients,
     shares,
     take_rounds,
     take_steps,
 )
+from tordinal.solvers.smo.warm_starts import State, WarmStarts, WorkingRows
 from tordinal.solvers.smo.working_set import WorkingSet
 from tordinal.solvers.solver import COARSE, GAP, HUGE_COST, Solution, Solver, Task
 from tordinal.solvers.tuning import NEWTON
@@ -43,7 +42,6 @@ __all__ = ["SMO"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-ZERO_SUM = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
 FINEST = 1e-11  # the least violation that is asked for to close the duality gap
 
 
@@ -71,7 +69,7 @@ class SMO(Solver):
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
         self._tried_root = False
         self._diagonal = data.diagonal.astype(np.float32)
-        self._last: tuple[Array, State] | None = None  # u of the last solution, and where it ended
+        self._starts = WarmStarts(data, self.problem)
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
@@ -85,14 +83,14 @@ class SMO(Solver):
             and len(task.y) >= TUNING.sampled_from
             and self.problem.coupling.any_pair
         ):
-            task = replace(task, warm=self._on_a_sample(task))
+            task = replace(task, warm=self._solve_sample(task))
         self._work.begin(np.flatnonzero(task.cost > 0))
         coupling, shape = self.problem.coupling, self.problem.shape
-        at, n = self._start(task), len(task.y)
+        at, n = self._starts.state_for(task), len(task.y)
         r, steps, rounds, stalled = coupling.r, 0, 0, 0
         swapped = task.warm is not None and np.array_equal(task.warm.cost, task.cost)
         # After a swap the objective is about what it was. Violations within the tolerance weigh at
-        # most tol times all costs, which tells only where the objective is much less than those.
+        # most tol times all costs, which matters only where the objective is much less than those.
         last = task.warm.objective if task.warm is not None and swapped else 0.0
         doubtful = float(task.cost.sum()) * len(at.c) > GAP * last
         if swapped and coupling.any_pair:
@@ -100,16 +98,16 @@ class SMO(Solver):
             steps += self._run(at, -1, -1, task.tol, task.limit)
         tol = task.tol
         while True:
-            view = prospects(at.h, r * at.c, task.y, task.cost, at.beta, *shape, -1, -1)
+            view = candidate_gradients(at.h, r * at.c, task.y, task.cost, at.beta, *shape, -1, -1)
             raised, lowered, violation = coupling.worst_pair(at.c, view.least, view.most)
             if steps >= task.limit:
                 break
             if violation <= tol:
                 # With a huge cost even a small violation weighs much.
-                if not (doubtful and self._gap_tells(task, at, view)):
+                if not (doubtful and self._gap_too_large(task, at, view)):
                     break
                 if tol <= FINEST:
-                    tol = 0.0  # it is as near as it gets, but not near enough
+                    tol = 0.0  # no smaller violation can be reached: not converged
                     break
                 tol *= 0.1
                 continue
@@ -125,13 +123,13 @@ class SMO(Solver):
                     finished = self._root.run(rest)
                     return replace(finished, n_iter=finished.n_iter + steps)
             if raised >= 0 and not self._work.whole:
-                view = prospects(
+                view = candidate_gradients(
                     at.h, r * at.c, task.y, task.cost, at.beta, *shape, raised, lowered
                 )
-            self._work.take(self._most_likely(view))
-            # A working set of some rows makes way for another before all is done.
+            self._work.take(self._rows_to_enter(view))
+            # A working set of some rows is replaced before it is solved to the end.
             many = not self._work.whole or (raised >= 0 and raised < lowered)
-            # After a swap there is little to do, and what was wanted last time is at hand.
+            # After a swap there is little to do, and the rows of the last training are in the set.
             goal = (
                 max(tol, TUNING.round_share * violation)
                 if many and not (swapped and raised < 0)
@@ -145,18 +143,18 @@ class SMO(Solver):
             task.report(steps, violation)
         return self._solution(task, at, view, steps, violation, tol)
 
-    def _gap_tells(self, task: Task, at: "State", view: Prospects) -> bool:
+    def _gap_too_large(self, task: Task, at: State, view: CandidateGradients) -> bool:
         """Whether the duality gap is still too large."""
         t = self.problem.coupling.thresholds(at.c, view.least, view.most)
         norm = float(at.beta.sum(axis=1) @ at.h)
         value = self.problem.objective(task.y, task.cost, at.h, norm, t)
-        dual = -self._dual(at.beta, at.h, signs(task.y, len(t)))
-        return task.tells(value - dual, value)
+        dual = -self._starts.dual(at.beta, at.h, signs(task.y, len(t)))
+        return task.gap_too_large(value - dual, value)
 
-    def _on_a_sample(self, task: Task) -> Solution | None:
+    def _solve_sample(self, task: Task) -> Solution | None:
         """A rough solution for every 16th of the rows that count, with costs that stand for all.
 
-        It tells at which bound most variables of the other rows will be, and one product with the
+        It shows at which bound most variables of the other rows will be, and one product with the
         kernel brings them there.
         """
         used = np.flatnonzero(task.cost > 0)
@@ -171,8 +169,8 @@ class SMO(Solver):
     def _solution(
         self,
         task: Task,
-        at: "State",
-        view: Prospects,
+        at: State,
+        view: CandidateGradients,
         steps: int,
         violation: float,
         tol: float = 0.0,
@@ -186,9 +184,9 @@ class SMO(Solver):
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
         if h is not at.h:
             carried = self.problem.objective(task.y, task.cost, at.h, float(a @ at.h), t)
-            if task.tells(value - carried, value):
+            if task.gap_too_large(value - carried, value):
                 violation = max(violation, (value - carried) / value)
-        self._last = (u, at) if h is at.h else None
+        self._starts.last = (u, at) if h is at.h else None
         return Solution(
             h, t, value, a, task.y, task.cost, u, n_iter=steps, violation=max(violation, 0.0),
             converged=bool(violation <= 1.001 * tol),
@@ -203,7 +201,7 @@ class SMO(Solver):
 
     # Steps -------------------------------------------------------------------------------------
 
-    def _most_likely(self, view: Prospects) -> Index:
+    def _rows_to_enter(self, view: CandidateGradients) -> Index:
         """The rows that are most likely to move: the least to raise, and the largest to lower.
 
         The worst pair is among them, as it is the first of both.
@@ -214,7 +212,7 @@ class SMO(Solver):
         up, low = np.argpartition(view.up, half)[:half], np.argpartition(-view.low, half)[:half]
         return np.union1d(up, low)
 
-    def _run(self, at: "State", raised: int, lowered: int, goal: float, limit: float) -> int:
+    def _run(self, at: State, raised: int, lowered: int, goal: float, limit: float) -> int:
         """Take steps on the working set, and bring all rows up to date; how many were taken."""
         index = self._work.index
         if len(index) == 0:
@@ -239,7 +237,7 @@ class SMO(Solver):
         return taken
 
     def _one_pair(
-        self, at: "State", part: "Part", raised: int, lowered: int, goal: float, most: int
+        self, at: State, part: WorkingRows, raised: int, lowered: int, goal: float, most: int
     ) -> int:
         """Steps at one pair of thresholds, or with -1 at any."""
         coupling = self.problem.coupling
@@ -248,122 +246,3 @@ class SMO(Solver):
             part.upper, part.target, at.c, coupling.r, raised, lowered,
             coupling.room(at.c, raised, lowered), goal, most,
         )  # fmt: skip
-
-    # Starts ------------------------------------------------------------------------------------
-
-    def _start(self, task: Task) -> "State":
-        """A feasible start: zeros, or the warm solution carried over to new ranks and costs.
-
-        A variable keeps its place in its box: it grows with its cost, and is negated where its row
-        has changed sides, so that two swapped rows, which sat at opposite bounds, still sum to 0.
-        One whose cost was zero takes the bound that is right at the warm (h, t). What then violates
-        the constraint is mended by the coupling.
-        """
-        n, m, warm = len(task.y), self.problem.n_thresholds, task.warm
-        if warm is None or warm.u is None:
-            return State(np.zeros((n, m)), np.zeros(n), task)
-        if (swapped := self._after_swaps(task, warm)) is not None:
-            return swapped
-        C, s = self.problem.costs(task.y, task.cost), signs(task.y, m)
-        lines = self.problem.lines
-        low, high = lines.box
-        margin = s * (warm.h[:, None] - warm.thresholds)
-        beta = np.clip(warm.u, low, high) * C
-        fresh = np.flatnonzero((warm.cost == 0) & (task.cost > 0))
-        beta[fresh] = np.where(margin[fresh] < lines.kink, high, low) * C[fresh]
-        beta *= s
-        self.problem.coupling.balance(beta, margin)
-        a = beta.sum(axis=1)
-        # Most rows keep their share of h or scale it alike (when C2 doubles); only the others cost
-        # a kernel row each.
-        scale = np.divide(a, warm.coefficients, out=np.zeros(n), where=warm.coefficients != 0)
-        common = _most_common(scale[warm.coefficients != 0])
-        change = a - common * warm.coefficients
-        index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(a))
-        h = common * warm.h + self.data.combine(index, change[index])
-        if not (np.array_equal(task.y, warm.y) and (task.cost >= warm.cost).all()):
-            return State(beta, h, task)
-        # Where no variable is at its bound any more, larger boxes change nothing: the warm solution
-        # itself is better.
-        kept = warm.u * self.problem.costs(task.y, warm.cost) * s
-        starts = [(kept, warm.h.copy()), (beta, h)]
-        if low < 0 and self.problem.coupling.any_pair and beta.size * m <= TUNING.larger_boxes_size:
-            starts.append(self._with_bounds_followed(task, warm, kept, margin))
-        beta, h = min(starts, key=lambda start: self._dual(start[0], start[1], s))
-        return State(beta, h, task)
-
-    def _with_bounds_followed(
-        self, task: Task, warm: Solution, kept: Array, margin: Array
-    ) -> tuple[Array, Array]:
-        """The start in which variables at a bound follow it and h stays, with its projections."""
-        assert warm.u is not None
-        beta = in_larger_boxes(self.problem, task.y, task.cost, warm.u, kept, warm.thresholds)
-        self.problem.coupling.balance(beta, margin)
-        change = beta.sum(axis=1) - warm.coefficients
-        index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(beta).sum(axis=1))
-        return beta, warm.h + self.data.combine(index, change[index])
-
-    def _after_swaps(self, task: Task, warm: Solution) -> "State | None":
-        """The same start where only labels were swapped since the last training.
-
-        Then it costs what the swapped rows cost, not passes over all of them. None where that is
-        not so, or where the swapped rows did not sit at opposite bounds.
-        """
-        if self._last is None or warm.u is not self._last[0] or not self.problem.coupling.any_pair:
-            return None
-        u, last = self._last
-        if not np.array_equal(task.cost, last.task.cost):
-            return None
-        rows = np.flatnonzero(task.y != last.task.y)
-        s, C = signs(task.y[rows], u.shape[1]), self.problem.costs(task.y[rows], task.cost[rows])
-        new, old = s * u[rows] * C, last.beta[rows]
-        c = last.c + (new - old).sum(axis=0)
-        if abs(float(c.sum())) > ZERO_SUM * float(np.abs(c).sum()):
-            return None
-        beta = last.beta.copy()
-        beta[rows] = new
-        change = new.sum(axis=1) - old.sum(axis=1)
-        return State(beta, last.h + self.data.combine(rows, change), task, c)
-
-    def _dual(self, beta: Array, h: Array, s: Array) -> float:
-        """The objective of the dual."""
-        c, problem = beta.sum(axis=0), self.problem
-        quadratic = float(beta.sum(axis=1) @ h) + problem.coupling.r * float(c @ c)
-        return 0.5 * quadratic - problem.lines.kink * float(np.vdot(s, beta))
-
-
-@dataclass
-class State:
-    """Where SMO stands: dual variables, projections, and the sums of the variables by threshold."""
-
-    beta: Array
-    h: Array
-    task: Task
-    c: Array = None  # type: ignore[assignment]
-
-    def __post_init__(self) -> None:
-        if self.c is None:
-            self.c = self.beta.sum(axis=0)
-            # Sums that are only rounding would pass for multipliers of t_k <= t_{k+1}.
-            self.c[np.abs(self.c) <= ZERO_SUM * np.abs(self.beta).sum()] = 0.0
-
-    def part(self, index: Index, problem: Problem) -> "Part":
-        """A copy of some rows."""
-        y, cost = self.task.y[index], self.task.cost[index]
-        return Part(self.beta[index], self.h[index], *boxes(y, cost, len(self.c), *problem.shape))
-
-
-@dataclass
-class Part:
-    """Some rows: variables, projections, boxes, and the margins that the loss asks for, signed."""
-
-    beta: Array
-    h: Array
-    lower: Array
-    upper: Array
-    target: Array
-
-
-def _most_common(values: Array) -> float:
-    distinct, counts = np.unique(values, return_counts=True)
-    return float(distinct[np.argmax(counts)]) if len(distinct) else 1.0
