@@ -119,7 +119,7 @@ class Samples(TrainingData, RowBlocks, Protocol):
         """Precision of the products with dense rows at the moment."""
 
     def take(self, index: Index) -> "Samples":
-        """Some of the rows, for good."""
+        """Some of the rows."""
 
     def use(self, *, single: bool) -> None:
         """Choose the precision of products with dense rows."""

@@ -175,10 +175,10 @@ class Solver(ABC):
             on_chunk or (lambda steps, violation: None),
         )
         with one_thread_each():
-            solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
+            solution = self._with_predicted_projections(task, self.run(task).times(1.0 / scale))
             if task.warm is not None and self._worse_than_zero(task, solution):
                 task = replace(task, warm=None)  # a bad start: once more, without one
-                solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
+                solution = self._with_predicted_projections(task, self.run(task).times(1.0 / scale))
             solution = self._fall_back_to_zero(task, solution)
         if not (np.isfinite(solution.objective) and np.isfinite(solution.thresholds).all()):
             raise ValueError(
@@ -222,7 +222,7 @@ class Solver(ABC):
                 "X, for example with StandardScaler."
             )
 
-    def _as_predicted(self, task: Task, solution: Solution) -> Solution:
+    def _with_predicted_projections(self, task: Task, solution: Solution) -> Solution:
         """The solution with the projections that its model predicts, where rounding matters.
 
         A model predicts sum_i a_i k(x_i, x). Where kernel values or weights are huge that sum loses

@@ -79,7 +79,7 @@ def test_the_preconditioner_is_the_inverse_where_it_was_made():
     whole = np.eye(40) + (np.diag(D) - E @ np.linalg.solve(M, E.T)) @ K
     r -= r.mean()
     space = kernel_newton.KernelSpace(solver.data, np.arange(40))
-    made = kernel_newton.precondition(space, D, E, M, careful=False)
+    made = kernel_newton.precondition(space, D, E, M, in_double=False)
     q, K_q = made(r, K @ r)
     assert made.accurate
     np.testing.assert_allclose(K_q, K @ np.linalg.solve(whole, r), atol=1e-4)
@@ -104,11 +104,11 @@ def test_few_heavy_rows_are_enough_for_a_preconditioner(loss):
     solver, y = make(loss, n=200)
     cost = np.where(np.arange(200) < 20, 500.0, 1e-4)
     space = solver._space(np.arange(200))
-    heavy, stretch = space.chosen(cost)
+    heavy, stretch = space.preconditioned_rows(cost)
     assert heavy.tolist() == list(range(20))
     assert stretch == 1.0
-    assert len(space.chosen(np.full(200, 5.0))[0]) == 200
-    assert len(space.chosen(np.full(200, 1e-9))[0]) == 1
+    assert len(space.preconditioned_rows(np.full(200, 5.0))[0]) == 200
+    assert len(space.preconditioned_rows(np.full(200, 1e-9))[0]) == 1
     solution = solver.solve(y, cost, tol=1e-6)
     assert set(space.preconditioner.J) <= set(range(20))
     whole = make(loss, n=200)[0]

@@ -29,7 +29,7 @@ class DenseBlock:
     Attributes
     ----------
     rows : ndarray of shape (n_rows, n_features)
-        The rows in the precision of the moment.
+        The rows in the present precision.
     """
 
     dense = True

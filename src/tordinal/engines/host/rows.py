@@ -61,7 +61,7 @@ class Rows:
         return object.__sizeof__(self) + size_of([self.matrix])
 
     def take(self, index: Index) -> "Rows":
-        """Some of the rows, for good."""
+        """Some of the rows."""
         if len(index) == self.n_rows:
             return self
         return Rows(self.matrix[index], self.scale, self.centre)
@@ -76,7 +76,7 @@ class Rows:
         return self.blocks[0].X.rows.dtype
 
     def gather(self, index: Index) -> Any:
-        """Some dense rows as a matrix, in the precision of the moment."""
+        """Some dense rows as a matrix, in the present precision."""
         if len(self.blocks) == 1:
             return self.blocks[0].X.rows[index]
         which = np.searchsorted([piece.stop for piece in self.slices], index, side="right")

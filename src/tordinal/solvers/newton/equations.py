@@ -102,18 +102,18 @@ class DirectEquations:
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         self._refresh(slopes)
         self._mixed = slopes.mixed - np.outer(self.centre, slopes.tt.sum(axis=1))
-        solved = self._solve(np.column_stack([self._right(slopes), self._mixed]))
+        solved = self._solve(np.column_stack([self._right_side(slopes), self._mixed]))
         self._carried = solved[:, 1:]
         self._tt = slopes.tt - self._mixed.T @ self._carried
         return self._with_thresholds(solved[:, 0], slopes)
 
     def repeated(self, slopes: Slopes) -> tuple[Array, Array]:
-        return self._with_thresholds(self._solve(self._right(slopes)), slopes)
+        return self._with_thresholds(self._solve(self._right_side(slopes)), slopes)
 
     def reset(self) -> None:
         self.width, self.matrix = 0.0, None
 
-    def _right(self, slopes: Slopes) -> Array:
+    def _right_side(self, slopes: Slopes) -> Array:
         """-width times the derivative in w with the thresholds fixed to the centre."""
         return -slopes.width * (slopes.w + self.centre * slopes.t.sum())
 

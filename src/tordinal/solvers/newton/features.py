@@ -168,8 +168,8 @@ class FeatureDescent(Descent):
         self._nearby = False  # whether the equations of the last step are those of a point nearby
 
     def thresholds(self) -> Array:
-        """The thresholds in order: sorted, which is never worse, or as near as that allows."""
-        return np.sort(self.t) if self.order is None else self.order.kept(self.t)
+        """The thresholds in order: sorted, or the nearest where their order is a constraint."""
+        return np.sort(self.t) if self.order is None else self.order.nearest_in_order(self.t)
 
     def run(
         self,
@@ -199,16 +199,16 @@ class FeatureDescent(Descent):
         steps, violation = 0, np.inf
         best = (np.inf, self.w, self.t)
         while True:
-            self._terms, self._nearby = self._relaxed(width), False
+            self._terms, self._nearby = self._terms_at_width(width), False
             smooth = self.problem.smooth
             taken, decrement = self.minimise(
                 limit - steps, tol if smooth else -1.0, report if smooth else _unreported
             )
             steps += taken
-            self.rows.sum(settle, self._terms, self.t)
+            self.rows.sum(update_multipliers, self._terms, self.t)
             before, violation, broken = violation, decrement + self.gap, 0.0
             if self.order is not None:
-                broken, slack = self.order.settle(self.t)
+                broken, slack = self.order.update_multipliers(self.t)
                 violation += broken + (slack / self.value if self.value > 0.0 else 0.0)
             report(steps, violation)
             if self.value < best[0] and broken <= tol:
@@ -227,7 +227,7 @@ class FeatureDescent(Descent):
             elif cold or violation > TUNING.slow_share * before:
                 width *= TUNING.narrowing
 
-    def _relaxed(self, width: float) -> "Smooth | Proximal":
+    def _terms_at_width(self, width: float) -> "Smooth | Proximal":
         if self.order is not None:
             self.order.stiffness = self.total_cost / width
         if self.problem.smooth:
@@ -293,7 +293,7 @@ class FeatureDescent(Descent):
         return Slopes(self.value, w, slope_t, mixed, second, terms.width), Residuals(*residuals)
 
     def step_length(self, slope: float) -> float:
-        self.rows.sum(direct, self.v)
+        self.rows.sum(project_direction, self.v)
         tau, pulled, order = self.tau, self.penalty @ self.tau, self.order
 
         def along(step: float) -> tuple[float, float]:
@@ -337,14 +337,14 @@ class Order:
         apart = (np.eye(len(t))[:-1] - np.eye(len(t))[1:])[self._pull(t) > 0]
         return self.stiffness * apart.T @ apart
 
-    def settle(self, t: Array) -> tuple[float, float]:
+    def update_multipliers(self, t: Array) -> tuple[float, float]:
         """Move the multipliers; by how much the order is broken, and their part of the gap."""
         self.multipliers = self._pull(t)
         broken = float(np.max(t[:-1] - t[1:], initial=0.0))
         return broken, float(self.multipliers @ np.maximum(t[1:] - t[:-1], 0.0))
 
     @staticmethod
-    def kept(t: Array) -> Array:
+    def nearest_in_order(t: Array) -> Array:
         """The nearest thresholds that are in order: neighbours that are not are averaged."""
         from sklearn.isotonic import isotonic_regression
 
@@ -366,13 +366,13 @@ class Smooth:
     width: float = 1.0
     proximal: ClassVar[bool] = False
 
-    def of(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
+    def evaluate(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
         return self.problem.terms(block.y, block.cost, block.h, t), Residuals(0.0, 0.0)
 
     def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:
         return self.problem.along(block.y, block.cost, block.h, t, block.z, tau, step)
 
-    def settle(self, block: Block, t: Array) -> None:
+    def update_multipliers(self, block: Block, t: Array) -> None:
         """There are no multipliers."""
 
 
@@ -388,15 +388,15 @@ class Proximal:
         """Width of the band, by which curvatures are multiplied."""
         return self.relaxation.width
 
-    def of(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
+    def evaluate(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
         return self.relaxation.terms(block.y, block.cost, block.h, t, block.u)
 
     def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:
         b = block
         return self.relaxation.along(b.y, b.cost, b.h, t, b.u, b.z, tau, step)
 
-    def settle(self, block: Block, t: Array) -> None:
-        self.relaxation.settle(block.y, block.h, t, block.u)
+    def update_multipliers(self, block: Block, t: Array) -> None:
+        self.relaxation.update_multipliers(block.y, block.h, t, block.u)
 
 
 # Functions of one block ---------------------------------------------------------------
@@ -414,7 +414,7 @@ class Sums(NamedTuple):
 
 
 @deferred
-def direct(block: Block, v: Array) -> None:
+def project_direction(block: Block, v: Array) -> None:
     """How h changes along a direction."""
     block.z = block.X.dot(v)
 
@@ -428,7 +428,7 @@ def take_step(block: Block, step: float) -> None:
 
 def evaluate_terms(block: Block, terms: Smooth | Proximal, t: Array) -> Sums:
     """The terms and their derivatives; curvatures stay with the block."""
-    (value, in_rows, in_t, block.D), residuals = terms.of(block, t)
+    (value, in_rows, in_t, block.D), residuals = terms.evaluate(block, t)
     block.pull = in_rows[:, 0]
     products = block.X.transposed_dot(in_rows)
     return Sums(value, products, in_t, in_rows[:, 1:].sum(axis=0), *residuals)
@@ -444,6 +444,6 @@ def slope_along(
 
 @light
 @deferred
-def settle(block: Block, terms: Smooth | Proximal, t: Array) -> None:
+def update_multipliers(block: Block, terms: Smooth | Proximal, t: Array) -> None:
     """Move the multipliers."""
-    terms.settle(block, t)
+    terms.update_multipliers(block, t)

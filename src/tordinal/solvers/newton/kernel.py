@@ -73,21 +73,21 @@ class KernelNewton(Solver):
     def run(self, task: Task) -> Solution:
         largest = max(1.0, self.data.magnitude / self.data.scale)  # of kernel values
         hard = float(task.cost.max()) * largest > HUGE_COST
-        if self._root is None and not (hard and self._hand_over()):
+        if self._root is None and not (hard and self._use_square_root()):
             solution = self._descend(task, hard)
             if solution is not None:
                 return solution
         assert self._root is not None
         return self._root.run(task)
 
-    def _hand_over(self) -> bool:
-        """Let Newton's method in the features of a square root of K take over, if it can."""
+    def _use_square_root(self) -> bool:
+        """Whether Newton's method can continue in the features of a square root of K."""
         if self._root is None and self.data.n_rows <= SQUARE_ROOT.rows:
             self._root = SquareRoot.of(self.data, self.problem)
         return self._root is not None
 
     def _descend(self, task: Task, hard: bool) -> Solution | None:
-        """Minimise in a and t; None where rounding spoils that, and the problem is handed over."""
+        """Minimise in a and t; None where rounding spoils that, and the square root is needed."""
         used = np.flatnonzero(task.cost > 0)
         space = self._space(used)
         y, cost, m = task.y[used], task.cost[used], self.problem.n_thresholds
@@ -99,10 +99,10 @@ class KernelNewton(Solver):
             centre = float(h.mean())
             h, t = h - centre, t - centre
         descent = KernelDescent(space, self.problem, y, cost, a, h, t)
-        space.single_precision = task.tol >= TUNING.double_tol and space.n > SQUARE_ROOT.rows
+        space.allows_single = task.tol >= TUNING.double_tol and space.n > SQUARE_ROOT.rows
         limit = min(task.limit, TUNING.max_steps)
         steps, violation = descent.minimise(limit, task.tol, task.report)
-        if space.careful and self._hand_over():
+        if space.in_double and self._use_square_root():
             return None
         a = np.zeros(len(task.y))
         a[used] = descent.a - descent.a.mean()
@@ -113,7 +113,7 @@ class KernelNewton(Solver):
             h = self.data.combine(used, a[used])
             shift = float(h[used].mean() - descent.h.mean())
         t = np.sort(descent.t + shift)  # sorted is never worse
-        carried = not (hard or space.careful)
+        carried = not (hard or space.in_double)
         if not carried:
             h = self.data.times(a)  # what was carried along is lost in rounding
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
@@ -164,7 +164,7 @@ class KernelDescent(Descent):
         _, z, tau = self.direction
         slope = float(grad_a @ z + grad_t @ tau)
         violation = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
-        if self.space.careful and self.space.n <= SQUARE_ROOT.rows:  # to be handed over
+        if self.space.in_double and self.space.n <= SQUARE_ROOT.rows:  # continue on the square root
             return Progress(slope, violation, True)
         noise = abs(slope) <= NOISE * value
         return Progress(slope, min(violation, tol) if noise else violation, noise)
@@ -199,17 +199,19 @@ class KernelSpace:
         if gram.full:
             whole = self.n == gram.n_rows
             self.matrix = gram.rows if whole else gram.rows[np.ix_(used, used)]
-        self.means = self._plain_times(np.full(self.n, 1.0 / self.n))
+        self.means = self._uncentred_times(np.full(self.n, 1.0 / self.n))
         self.sample = np.arange(0, self.n, -(-self.n // TUNING.factored_rows))
         self.diagonal = gram.diagonal[used] - 2.0 * self.means + self.means.mean()
         self.preconditioner: Preconditioner | None = None
         self.excess_iterations = 0
-        self.careful = False  # whether rounding has spoilt a direction
-        self.single_precision = False  # whether many rows are trained to a loose tolerance
-        self.near = False  # whether the preconditioner was nearly the inverse the last time
+        self.in_double = False  # whether rounding has spoilt a direction in single precision
+        self.allows_single = False  # whether the tolerance is loose enough for single precision
+        self.nearly_inverse = (
+            False  # whether the preconditioner was nearly the inverse the last time
+        )
         self._columns: Any = None
 
-    def _plain_times(self, v: Array) -> Array:
+    def _uncentred_times(self, v: Array) -> Array:
         if self.matrix is None:
             whole = np.zeros(self.gram.n_rows)
             whole[self.used] = v
@@ -218,21 +220,21 @@ class KernelSpace:
 
     def times(self, v: Array) -> Array:
         """K v, centred."""
-        z = self._plain_times(v - v.mean())
+        z = self._uncentred_times(v - v.mean())
         return z - z.mean()
 
     def approximate_times(self, v: Array) -> Array:
         """The same in single precision, where that is enough and the matrix is not too large."""
-        if self.careful or not self.single_precision or len(self.sample) < self.n:
+        if self.in_double or not self.allows_single or len(self.sample) < self.n:
             return self.times(v)
         K = self.columns(self.sample, np.float32)
         return symmetric_times(K, v.astype(np.float32)).astype(np.float64)
 
-    def chosen(self, D: Array) -> tuple[Index, float]:
+    def preconditioned_rows(self, D: Array) -> tuple[Index, float]:
         """The rows of a preconditioner with the curvatures D, and how many each stands for.
 
         Where all but a few rows are negligible, as long as unlabelled ones count for little, those
-        few will do: the others add at most the sum of D_i K_ii to the eigenvalues of D K.
+        few suffice: the others add at most the sum of D_i K_ii to the eigenvalues of D K.
         """
         weight = D * np.maximum(self.diagonal, 0.0)
         order = np.argsort(weight)
@@ -288,13 +290,13 @@ class KernelSpace:
         while True:
             if self.preconditioner is None or self.excess_iterations * TUNING.rows_per_cg >= self.n:
                 curvatures = np.maximum(D, TUNING.least_curvature * cost), E, M
-                self.preconditioner = precondition(self, *curvatures, careful=self.careful)
-                self.near = False
+                self.preconditioner = precondition(self, *curvatures, in_double=self.in_double)
+                self.nearly_inverse = False
                 self.excess_iterations = 0
             found = self._conjugate_gradients(self.preconditioner, r, curve, enough)
-            if found.sound or self.careful:
+            if found.sound or self.in_double:
                 break
-            self.careful, self.preconditioner = True, None  # rounding: again, in double precision
+            self.in_double, self.preconditioner = True, None  # rounding: again, in double precision
         v, z = found.v, found.z
         if z is None:  # what was carried along is only as accurate as the preconditioner
             z = self.times(v)
@@ -314,9 +316,9 @@ class KernelSpace:
         z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
-        if self.near and not self.careful and 0 < size <= TUNING.certain_share * enough:
+        if self.nearly_inverse and not self.in_double and 0 < size <= TUNING.certain_share * enough:
             return Direction(p, z_p)  # converged; direction unused
-        if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
+        if not size > 0 and float(r @ z_r) > 0:  # take the direction of steepest descent
             p, z_p, size, sound = r, z_r, float(r @ z_r), False
         elif size < -TUNING.unknown_share * enough:  # rounding has made K indefinite
             sound = False
@@ -343,7 +345,7 @@ class KernelSpace:
             sound = sound and size > 0
             p, z_p = q + size / last * p, z_q + size / last * z_p
         self.excess_iterations += max(0, iterations - TUNING.free_cg)
-        self.near = iterations <= TUNING.free_cg
+        self.nearly_inverse = iterations <= TUNING.free_cg
         return Direction(v, None, sound)
 
 
@@ -378,7 +380,7 @@ class Preconditioner:
     """
 
     def __init__(self, space: KernelSpace, D: Array, E: Array, M: Array, dtype: Any = np.float32):
-        J, stretch = space.chosen(D)
+        J, stretch = space.preconditioned_rows(D)
         K = space.columns(J, dtype)
         self.J, self.K, self.whole = J, K, len(J) == space.n
         self.single = dtype == np.float32
@@ -386,9 +388,9 @@ class Preconditioner:
         self.root = np.sqrt(self.D)
         self.E = stretch * E[J]
         self.n = space.n
-        self.accurate = self.whole and self._factored(dtype) and self._consistent()
+        self.accurate = self.whole and self._try_factor(dtype) and self._consistent()
         if not self.whole:
-            self._factored(dtype)
+            self._try_factor(dtype)
         whole = np.zeros((self.n, E.shape[1]))
         whole[J] = self.E
         self.Y, self.KY = self._without_thresholds(whole, K @ self.E.astype(dtype))
@@ -399,7 +401,7 @@ class Preconditioner:
         self.accurate = self.accurate and bool(values.min() >= least)
         self.small_inverse = vectors / np.maximum(values, least) @ vectors.T
 
-    def _factored(self, dtype: Any) -> bool:
+    def _try_factor(self, dtype: Any) -> bool:
         """Factor B; whether it could be, without raising its diagonal."""
         root = self.root.astype(dtype)
         B = (self.K if self.whole else self.K[self.J]) * root[:, None]
@@ -447,13 +449,13 @@ class Preconditioner:
 
 
 def precondition(
-    space: KernelSpace, D: Array, E: Array, M: Array, *, careful: bool
+    space: KernelSpace, D: Array, E: Array, M: Array, *, in_double: bool
 ) -> Preconditioner:
     """In single precision, or in double where that is not accurate enough, or costs nothing."""
-    if not careful and space.n > TUNING.double_rows and float(D.max()) < TUNING.double_curvature:
+    if not in_double and space.n > TUNING.double_rows and float(D.max()) < TUNING.double_curvature:
         single = Preconditioner(space, D, E, M)
         if single.accurate or not single.whole:
             return single
     double = Preconditioner(space, D, E, M, np.float64)
-    double.accurate = double.accurate and not careful
+    double.accurate = double.accurate and not in_double
     return double
