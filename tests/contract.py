@@ -21,7 +21,7 @@ from tordinal.losses import LOSSES
 from tordinal.problem import Problem
 from tordinal.projection import Projection
 from tordinal.reduction import signs
-from tordinal.solvers import SMO, CoordinateDescent, KernelNewton, Newton
+from tordinal.solvers import SMO, KernelNewton, Newton
 
 COUPLINGS = (Reduction(), Implicit(), Explicit())
 LINES, SMOOTH = ("hinge", "laplacian"), ("squared_hinge", "logistic", "square")
@@ -42,7 +42,6 @@ COMBINATIONS = [
     *_all(SMO, ("gram", "partial gram"), LINES, COUPLINGS),
     *_all(KernelNewton, ("gram", "partial gram"), SMOOTH, (Reduction(), Implicit())),
     *_all(Newton, ("dense", "sparse"), LINES + SMOOTH, COUPLINGS),
-    *_all(CoordinateDescent, ("sparse",), LINES, (Reduction(),)),
 ]
 
 

@@ -32,7 +32,7 @@ Index = NDArray[np.int64]
 Least = Callable[[int, int, Array], tuple[float, float]]
 
 BALANCED = 1e-15  # share of all variables that a sum differs from zero by in rounding
-ROUNDING = 1e-12  # share of the largest partial sum below which a multiplier counts as zero
+ZERO_MULTIPLIER = 1e-12  # share of the largest partial sum below which a multiplier counts as zero
 
 
 @dataclass(frozen=True)
@@ -175,7 +175,7 @@ class Explicit(Coupling):
         """Those of t_k <= t_{k+1}; what is only rounding is zero."""
         partial = np.cumsum(c)
         scale = float(np.abs(c).sum())
-        return np.where(-partial[:-1] > ROUNDING * scale, -partial[:-1], 0.0)
+        return np.where(-partial[:-1] > ZERO_MULTIPLIER * scale, -partial[:-1], 0.0)
 
     def tied(self, c: Array) -> Index:
         return np.concatenate([[0], np.cumsum(self._multipliers(c) <= 0)]).astype(np.int64)
@@ -221,8 +221,8 @@ def zero_sum(beta: Array, margin: Array) -> Array:
     covered = np.cumsum(np.abs(beta[heavier]))
     zeroed = int(np.searchsorted(covered, abs(excess)))
     if zeroed < len(heavier):
-        left = covered[zeroed] - abs(excess)  # the last one gives only what is needed
-        beta[heavier[zeroed]] = np.sign(excess) * left
+        rest = covered[zeroed] - abs(excess)  # the last one gives only what is needed
+        beta[heavier[zeroed]] = np.sign(excess) * rest
     beta[heavier[:zeroed]] = 0.0
     return beta
 

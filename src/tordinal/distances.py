@@ -45,7 +45,7 @@ def squared_distances(A: Matrix, B: Matrix) -> Array:
         A, B = _sorted_csr(A), _sorted_csr(B)
         a, b = squared_norms(A), squared_norms(B)
         np.subtract(a[:, None] + b, 2.0 * products(A, B), out=out)
-        _mend_sparse(
+        _correct_sparse(
             out, a, b, A.data, A.indices, A.indptr, B.data, B.indices, B.indptr, CANCELLATION
         )
         return out
@@ -57,7 +57,7 @@ def squared_distances(A: Matrix, B: Matrix) -> Array:
     A, B = np.ascontiguousarray(A - centre), np.ascontiguousarray(B - centre)
     a, b = squared_norms(A), squared_norms(B)
     np.subtract(a[:, None] + b, 2.0 * (A @ B.T), out=out)
-    _mend_dense(out, a, b, A, B, CANCELLATION)
+    _correct_dense(out, a, b, A, B, CANCELLATION)
     return out
 
 
@@ -110,7 +110,7 @@ def _direct_manhattan(A, BT, out):
 
 
 @njit(cache=True, nogil=True)
-def _mend_dense(squared, a, b, A, B, share):
+def _correct_dense(squared, a, b, A, B, share):
     for i in range(squared.shape[0]):
         for j in range(squared.shape[1]):
             if squared[i, j] < share * (a[i] + b[j]):
@@ -122,7 +122,7 @@ def _mend_dense(squared, a, b, A, B, share):
 
 
 @njit(cache=True, nogil=True)
-def _mend_sparse(squared, a, b, A, A_col, A_ptr, B, B_col, B_ptr, share):
+def _correct_sparse(squared, a, b, A, A_col, A_ptr, B, B_col, B_ptr, share):
     for i in range(squared.shape[0]):
         for j in range(squared.shape[1]):
             if squared[i, j] < share * (a[i] + b[j]):

@@ -129,7 +129,7 @@ class Poly(Kernel):
 
 @register
 @dataclass(frozen=True)
-class Laplacian(Kernel):
+class LaplacianKernel(Kernel):
     """exp(-gamma |x - x'|_1)."""
 
     name = "laplacian"

@@ -226,7 +226,7 @@ def _as_piecewise_linear(loss: Loss) -> PiecewiseLinear:
     if not (low < high and np.allclose(loss.value(_MARGINS), lines.value(_MARGINS), atol=1e-9)):
         raise ValueError(
             f"loss={loss!r} has box={(low, high)} and kink={lines.kink:g}, but its values are not "
-            "the larger of high (kink - g) and low (kink - g). Set them right, or leave out the "
-            "box and give the loss a curvature."
+            "the larger of high (kink - g) and low (kink - g). Correct them, or give the "
+            "loss a curvature and no box."
         )
     return lines if type(loss) not in LOSSES.values() else loss  # type: ignore[return-value]

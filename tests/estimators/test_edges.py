@@ -1,6 +1,7 @@
 """Problems that used to run for ever, or to end with a wrong answer and no word about it."""
 
 import warnings
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -15,7 +16,8 @@ from tordinal.datasets import make_reviews
 from tordinal.engines.host import gram
 from tordinal.losses import LOSSES, Hinge
 from tordinal.projection import Projection
-from tordinal.solvers import smo, square_root
+from tordinal.solvers.newton import square_root
+from tordinal.solvers.smo import driver as smo
 from tordinal.text import ReviewVectorizer
 
 
@@ -171,8 +173,8 @@ def test_kernel_values_beyond_single_precision(monkeypatch):
     assert model.objective_ <= 2 * 1100
     # The hinge loss takes long over it: fewer rows, which are treated as many.
     monkeypatch.setattr(gram, "SINGLE_PRECISION_ROWS", 100)
-    monkeypatch.setattr(square_root, "SMALL", 100)
-    monkeypatch.setattr(smo, "REFINE_ROWS", 100)
+    monkeypatch.setattr(square_root, "TUNING", replace(square_root.TUNING, rows=100))
+    monkeypatch.setattr(smo, "TUNING", replace(smo.TUNING, refine_rows=100))
     X, y = ordinal_problem(150, 3, n_features=2)
     model = ends(REDSVM(kernel="poly", gamma=1), X * 1e8, y)
     assert model.objective_ <= 2 * 150

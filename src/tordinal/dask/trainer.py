@@ -2,7 +2,6 @@
 
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,9 +12,10 @@ from tordinal.fitting import calibration_from_folds, training_tol
 from tordinal.losses import swap_gain, wrong_side_loss
 from tordinal.problem import Problem
 from tordinal.reduction import Ranks
-from tordinal.solvers.equations import Equations, Iterated, Remembered, Summed
-from tordinal.solvers.newton import LEVEL, SWAP, Descent
+from tordinal.solvers.newton.equations import Equations, equations_for
+from tordinal.solvers.newton.features import FeatureDescent
 from tordinal.solvers.solver import COARSE
+from tordinal.solvers.tuning import NEWTON
 from tordinal.swapping import Gain
 
 __all__ = ["ClusterFit", "ClusterTrainer"]
@@ -85,7 +85,7 @@ class ClusterTrainer:
         """Solve (4) for the labels that the rows have now, without those of a fold where asked."""
         rows = self.rows if C2 > 0.0 else self.labeled
         total = rows.sum(pieces.set_costs, self.scale * C1, self.scale * C2, hidden_fold)
-        descent = Descent(rows, self.problem, self._equations_for(rows), total)
+        descent = FeatureDescent(rows, self.problem, self._equations_for(rows), total)
         swapped = warm is not None and warm.costs == (C1, C2)
         unchanged = self._objective(rows, warm) if swapped and warm is not None else np.inf
         width = None
@@ -95,7 +95,7 @@ class ClusterTrainer:
             start = warm.next_start or warm
             descent.w, descent.t = start.w.copy(), start.thresholds.copy()
             rows.project(start.w)
-            width = SWAP if swapped else LEVEL
+            width = NEWTON.new_ranks_width if swapped else NEWTON.new_costs_width
         tol = training_tol(self.tol, precision)
         steps, violation = descent.run(tol, self.limit, width)
         fit = ClusterFit(
@@ -144,9 +144,5 @@ class ClusterTrainer:
 
     def _equations_for(self, rows: PartRows) -> Equations:
         if rows.which not in self._equations:
-            if not rows.few_features:
-                kind: Any = Iterated
-            else:
-                kind = Remembered if self.problem.smooth else Summed
-            self._equations[rows.which] = kind(rows)
+            self._equations[rows.which] = equations_for(rows, self.problem.smooth)
         return self._equations[rows.which]

@@ -9,7 +9,10 @@ from numpy.typing import NDArray
 from tordinal.reduction import Ranks
 from tordinal.swapping import Gain, Swaps
 
-__all__ = ["Block", "Fit", "PseudoLabels", "deferred", "light", "project"]
+__all__ = [
+    "Block", "Fit", "KernelMatrix", "PseudoLabels", "RowBlocks", "Samples", "TrainingData",
+    "deferred", "light", "project",
+]  # fmt: skip
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -51,6 +54,121 @@ class PseudoLabels(Protocol):
 
     def greatest_losses(self, fit: Any, wrong_side_loss: Gain) -> float:
         """A bound of the losses of all unlabelled rows at a fit, in units of C2."""
+
+
+class TrainingData(Protocol):
+    """Training rows as a solver holds them: as `Samples` or as a `KernelMatrix`.
+
+    Attributes
+    ----------
+    in_features : bool
+        Whether a solver works with the features of the rows, or with kernel values between them.
+    n_rows : int
+        How many rows there are.
+    scale : float
+        What squares of features, or kernel values, were divided by.
+    resolved : bool
+        Whether rows differ by more than rounding.
+    """
+
+    in_features: bool
+    n_rows: int
+    scale: float
+    resolved: bool
+
+    def private(self, share: float = 1.0) -> "TrainingData":
+        """The rows for one solver among several that work at the same time."""
+
+    def shift(self, a: Array, coef: Array | None) -> float:
+        """What true projections exceed those of a solver by, for weights of the rows and w."""
+
+    def rounding(self, a: Array, coef: Array | None) -> float:
+        """Bound of the rounding errors in projections that a model predicts."""
+
+    def uncertainty(self, a: Array) -> float:
+        """By about how much errors of kernel values move the objective at its minimum."""
+
+    def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
+        """Projections as a model with these weights predicts them, less their shift; the shift."""
+
+
+class RowBlocks(Protocol):
+    """Rows in blocks, wherever these lie: functions of a block are mapped and summed.
+
+    Attributes
+    ----------
+    n_features : int
+        How many features there are.
+    """
+
+    n_features: int
+
+    @property
+    def few_features(self) -> bool:
+        """Whether a matrix over the features can be formed."""
+
+    def sum(self, work: Callable[..., Any], *args: Any) -> Any:
+        """Map a function over the blocks and add up what it returns, or each of its items."""
+
+
+class Samples(TrainingData, RowBlocks, Protocol):
+    """Rows with their features, within reach: single rows and vectors over all rows, too."""
+
+    @property
+    def dtype(self) -> Any:
+        """Precision of the products with dense rows at the moment."""
+
+    def take(self, index: Index) -> "Samples":
+        """Some of the rows."""
+
+    def use(self, *, single: bool) -> None:
+        """Choose the precision of products with dense rows."""
+
+    def gather(self, index: Index) -> Any:
+        """Some dense rows as a matrix."""
+
+    def put(self, **vectors: Any) -> None:
+        """Set vectors, of which each block gets its part."""
+
+    def get(self, name: str) -> Array:
+        """A vector of all rows."""
+
+    def dot(self, v: Array) -> Array:
+        """X v, for all rows, exactly."""
+
+
+class KernelMatrix(TrainingData, Protocol):
+    """The symmetric matrix K of kernel values between training rows, divided by `scale`.
+
+    Attributes
+    ----------
+    full : bool
+        Whether the matrix is held in full.
+    rows : ndarray of shape (n_rows, n_rows)
+        The matrix, if it is.
+    diagonal : ndarray of shape (n_rows,)
+        Its diagonal.
+    magnitude, accuracy : float
+        About the largest kernel value before scaling, and the error of one.
+    """
+
+    full: bool
+    rows: Any
+    diagonal: Array
+    magnitude: float
+    accuracy: float
+
+    def compute(self, rows: Any, columns: Any = slice(None)) -> Array:
+        """Kernel values of some training rows with others, computed anew."""
+
+    def block(self, rows: Any, columns: Any) -> Any:
+        """Kernel values of some rows with some columns."""
+
+    def combine(self, index: Index, coefficients: Array) -> Array:
+        """The combination of some rows: K[:, index] @ coefficients."""
+
+    def times(self, v: Array) -> Array:
+        """K v, accumulated in float64."""
 
 
 class Block:

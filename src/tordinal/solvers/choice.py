@@ -8,8 +8,7 @@ than rows                                                   matrix
 dense linear                `Newton` in the features        `Newton` in the features
 few sparse linear           `SMO` on the Gram matrix        `Newton` in the features, of up to
                                                             500 rows `KernelNewton`
-many sparse linear          `CoordinateDescent` in the      `Newton` in the features
-                            features
+many sparse linear          `Newton` in the features        `Newton` in the features
 ==========================  ==============================  ==============================
 
 Each solver says what it handles; ``docs/benchmarks.md`` shows why the lines are drawn there.
@@ -19,23 +18,19 @@ import numpy as np
 import scipy.sparse as sp
 
 from tordinal.distances import Matrix
+from tordinal.engines.base import TrainingData
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, Rows, linear_rows
 from tordinal.kernels import Kernel, Linear
 from tordinal.problem import Problem
-from tordinal.solvers.coordinate import CoordinateDescent
-from tordinal.solvers.kernel_newton import KernelNewton
-from tordinal.solvers.newton import Newton
+from tordinal.solvers.newton import KernelNewton, Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solver import Solver
+from tordinal.solvers.tuning import CHOICE as TUNING
 
 __all__ = ["SOLVERS", "hold", "solver_for"]
 
-SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, CoordinateDescent, Newton)
-
-FEW_ROWS = 500  # sparse rows whose small Gram matrix is quicker than conjugate gradients
-GRAM_ROWS = 12_000  # sparse rows whose Gram matrix is worth its memory
-GRAM_PRODUCTS = 5e9  # products of non-zeros that it may take
+SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, Newton)
 
 
 def hold(kernel: Kernel, X: Matrix, problem: Problem, cache_size: float) -> Gram | Rows:
@@ -63,12 +58,12 @@ def _in_features(X: Matrix, problem: Problem, cache_size: float) -> bool:
     if not sp.issparse(X):
         return d <= min(n, MOST_FEATURES) or not fits
     if problem.smooth:
-        return n > FEW_ROWS or d < n
+        return n > TUNING.gram_smooth_rows or d < n
     by_feature = np.bincount(X.indices, minlength=d).astype(np.float64)
-    return not fits or n > GRAM_ROWS or float(by_feature @ by_feature) > GRAM_PRODUCTS
+    return not fits or n > TUNING.gram_rows or float(by_feature @ by_feature) > TUNING.gram_products
 
 
-def solver_for(data: Gram | Rows, problem: Problem, share: float = 1.0) -> Solver:
+def solver_for(data: TrainingData, problem: Problem, share: float = 1.0) -> Solver:
     """The first solver that handles a problem on rows in the form in which they are held.
 
     Several solvers may work on the same rows at the same time, each with its `share` of the memory.

@@ -20,8 +20,8 @@ Index = NDArray[np.int64]
 JITTER = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}  # added to a diagonal of 1
 MAX_TRIES = 12  # each with a jitter ten times as large
 RANK = 1e-13  # share of the largest diagonal element that is rounding
-NOTHING = 1e-12  # elements of a matrix that is zero but for rounding
-RANK_LEFT = 1e-5  # of what follows, for what a root of low rank may leave on the diagonal
+ZERO_MATRIX = 1e-12  # elements of a matrix that is zero but for rounding
+RANK_RESIDUAL = 1e-5  # of what follows, for what a root of low rank may leave on the diagonal
 GROWTH = 10.0  # of rounding errors in a factorisation with pivoting
 NOT_POSITIVE = 1e-6  # share of it by which a square root may miss its matrix
 
@@ -36,7 +36,7 @@ class Factor:
     Parameters
     ----------
     A : ndarray of shape (n, n)
-        The matrix, in single or double precision; only its upper triangle is looked at.
+        The matrix, in single or double precision; only its upper triangle is read.
     shift : float
         Added to its diagonal.
     less : ndarray of shape (n,) or None
@@ -47,7 +47,7 @@ class Factor:
     def __init__(self, A: Any, shift: float = 0.0, less: Array | None = None):
         numbers = np.finfo(A.dtype)
         least: Any = numbers.tiny
-        if less is not None:  # what is left may be rounding, and negative
+        if less is not None:  # the difference may be rounding, and negative
             less = less.astype(A.dtype)
             least = np.maximum(shift, 4.0 * numbers.eps * less * less + numbers.tiny)
         else:
@@ -117,13 +117,13 @@ def cholesky_solve(lower: Any, right: Array) -> Array:
 def square_root(A: Array, rounding: float = 0.0) -> tuple[Array, Index] | None:
     """Rows L with L L' = A for a positive semi-definite matrix; None for any other.
 
-    Cholesky's method with pivoting, which ends where what is left is rounding. With L come the
+    Cholesky's method with pivoting, which ends where the rest is rounding. With L come the
     pivots: as many of its rows as it has columns, which make a lower triangle. Elements of A may
     have errors of the size of `rounding`, which make it indefinite.
     """
     top = float(np.max(A.diagonal(), initial=0.0))
     if top <= 0.0:
-        nothing = float(np.abs(A).max()) <= NOTHING
+        nothing = float(np.abs(A).max()) <= ZERO_MATRIX
         return (np.zeros((len(A), 1)), np.empty(0, dtype=np.int64)) if nothing else None
     factor, pivots, rank, _ = dpstrf(A, lower=1, tol=max(RANK * top, rounding))
     lower = np.tril(factor)[:, :rank]
@@ -176,7 +176,7 @@ def low_rank_root(
         left -= L[:, j] ** 2
         pivots = np.append(pivots, p)
         left[pivots] = 0.0
-    if float(np.abs(left).max(initial=0.0)) > NOT_POSITIVE * RANK_LEFT * top or not len(pivots):
+    if float(np.abs(left).max(initial=0.0)) > NOT_POSITIVE * RANK_RESIDUAL * top or not len(pivots):
         return None
     return np.ascontiguousarray(L[:, : len(pivots)]), pivots
 
@@ -212,7 +212,7 @@ def conjugate_gradients(
         iteration += 1
         A_p = product(p)
         bend = float(p @ A_p)
-        if not bend > 0.0:  # rounding: what there is so far will do
+        if not bend > 0.0:  # rounding: return the direction so far
             break
         step = size / bend
         v, r = v + step * p, r - step * A_p

@@ -1,4 +1,4 @@
-"""What every solver is: given ranks, costs and a warm start, what are h and t?"""
+"""The base class of solvers: given ranks, costs and a warm start, find h and t."""
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable
@@ -14,9 +14,12 @@ from tordinal.threads import one_thread_each
 
 __all__ = ["Solution", "Solver", "Task"]
 
-COARSE = 10.0  # of all trainings of a search but the last one, where that is quicker
+# How much coarser than the last training the others are: a fifth to a third of the time, or pairs
+# that are swapped later; benchmarks corners.
+COARSE = 10.0
 GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
 LARGEST_COST = 150.0  # logarithm of the largest cost of rows of unit size: squares are finite
+HUGE_COST = 1e8  # largest cost times kernel value of rows of unit size, from which rounding counts
 UNRESOLVED = 1e12  # kernel values times costs from which it matters that they hardly differ
 TINY = np.finfo(np.float64).tiny
 NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding
@@ -26,7 +29,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Solution:
-    """Where a solver stands: projections h and thresholds t, and what it takes to go on from there.
+    """Projections h and thresholds t, and what a solver needs to continue from them.
 
     Attributes
     ----------
@@ -48,11 +51,11 @@ class Solution:
     n_iter : int
         Steps taken.
     violation : float
-        What is left of the optimality conditions, in the measure that `tol` bounds.
+        How far the optimality conditions are violated, in the measure that `tol` bounds.
     converged : bool
         Whether `violation` is within the tolerance.
     next_start : Solution or None
-        Where the solver itself ended, if a better point was known; it goes on from there.
+        Where the solver itself ended, if a better point was known; the next training starts there.
     """
 
     h: Array
@@ -83,7 +86,7 @@ class Solution:
 
 @dataclass(frozen=True)
 class Task:
-    """One training: what `Solver.solve` was asked for, in the units of the scaled problem."""
+    """One training: the arguments of `Solver.solve` in the units of the scaled problem."""
 
     y: Ranks
     cost: Array
@@ -92,8 +95,8 @@ class Task:
     limit: float
     report: Callable[[int, float], None]
 
-    def tells(self, gap: float, value: float) -> bool:
-        """Whether a duality gap still counts.
+    def gap_too_large(self, gap: float, value: float) -> bool:
+        """Whether a duality gap exceeds the tolerance.
 
         Where violations of the optimality conditions are small, a huge cost can make them weigh
         much all the same.
@@ -106,13 +109,12 @@ class Solver(ABC):
 
     Parameters
     ----------
-    data : Rows or KernelRows
+    data : Samples or KernelMatrix
         The rows, or the kernel between them. Their features are scaled by 1 / sqrt(data.scale).
     problem : Problem
         What is solved.
     """
 
-    refined: ClassVar[float] = 0.0  # the tolerance to which small problems are brought at the end
     coarse: ClassVar[float] = 1.0  # how much coarser than the last training the others are
 
     def __init__(self, data: Any, problem: Problem):
@@ -150,7 +152,7 @@ class Solver(ABC):
         warm : Solution, optional
             Where to start; its ranks and costs may have been others.
         tol : float
-            How much of the optimality conditions may be left.
+            How far the optimality conditions may be violated.
         max_iter : int
             Steps at most; -1 for no limit but the solver's own.
         on_chunk : callable, optional
@@ -173,23 +175,23 @@ class Solver(ABC):
             on_chunk or (lambda steps, violation: None),
         )
         with one_thread_each():
-            solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
-            if task.warm is not None and self._worse_than_nothing(task, solution):
-                task = replace(task, warm=None)  # lost: once more, from where nothing is lost
-                solution = self._as_predicted(task, self.run(task).times(1.0 / scale))
-            solution = self._or_nothing(task, solution)
+            solution = self._with_predicted_projections(task, self.run(task).times(1.0 / scale))
+            if task.warm is not None and self._worse_than_zero(task, solution):
+                task = replace(task, warm=None)  # a bad start: once more, without one
+                solution = self._with_predicted_projections(task, self.run(task).times(1.0 / scale))
+            solution = self._fall_back_to_zero(task, solution)
         if not (np.isfinite(solution.objective) and np.isfinite(solution.thresholds).all()):
             raise ValueError(
                 f"the solution is not finite (objective {solution.objective}): values of X or the "
                 "kernel are too large or too small to compute with. Scale the features."
             )
-        return solution if warm is None else self._or_as_it_was(warm, solution)
+        return solution if warm is None else self._keep_warm_start_if_better(warm, solution)
 
-    def _or_as_it_was(self, warm: Solution, solution: Solution) -> Solution:
-        """A solution, or the warm one where its (w, t) is better for the new ranks, too.
+    def _keep_warm_start_if_better(self, warm: Solution, solution: Solution) -> Solution:
+        """The warm start where its (w, t) has the lower objective, otherwise the solution.
 
         A swap lowers the objective at the warm (w, t) by a known amount, which may be less than
-        what a training to the tolerance leaves on the table (docs/mathematics.md).
+        the distance to the minimum that the tolerance allows (docs/mathematics.md).
         """
         rows = np.flatnonzero(warm.y != solution.y)
         if len(rows) == 0 or not np.array_equal(warm.cost, solution.cost):
@@ -213,15 +215,14 @@ class Solver(ABC):
                 f"{np.sqrt(scale):.3g}, costs of {largest:.3g} overflow. Scale X, for example "
                 "with StandardScaler."
             )
-        gram: Any = self.data
-        if not getattr(gram, "resolved", True) and gram.magnitude * largest > UNRESOLVED:
+        if not self.data.resolved and self.data.magnitude * largest > UNRESOLVED:
             raise ValueError(
-                f"X is too far from the origin for kernel={gram.kernel!r}: its values are about "
-                f"{gram.magnitude:.3g} and differ between rows by rounding only. Scale X, for "
-                "example with StandardScaler."
+                f"X is too far from the origin for kernel={self.data.kernel!r}: its values are "
+                f"about {self.data.magnitude:.3g} and differ between rows by rounding only. Scale "
+                "X, for example with StandardScaler."
             )
 
-    def _as_predicted(self, task: Task, solution: Solution) -> Solution:
+    def _with_predicted_projections(self, task: Task, solution: Solution) -> Solution:
         """The solution with the projections that its model predicts, where rounding matters.
 
         A model predicts sum_i a_i k(x_i, x). Where kernel values or weights are huge that sum loses
@@ -249,22 +250,22 @@ class Solver(ABC):
             converged=solution.converged and not matters, next_start=solution,
         )  # fmt: skip
 
-    def _worse_than_nothing(self, task: Task, solution: Solution) -> bool:
+    def _worse_than_zero(self, task: Task, solution: Solution) -> bool:
         """Whether the objective exceeds that of w = 0 by more than the tolerance."""
         allowed = GAP * task.tol if solution.converged else 0.0
-        return solution.objective > self._value_of_nothing(solution) * (1.0 + allowed)
+        return solution.objective > self._objective_at_zero(solution) * (1.0 + allowed)
 
-    def _value_of_nothing(self, solution: Solution) -> float:
+    def _objective_at_zero(self, solution: Solution) -> float:
         """The objective at w = 0 and t = 0, where all losses are the same."""
         first, last = self.original.coupling.spans(self.original.n_thresholds)
         terms = float(solution.cost @ (last - first)[solution.y])
         return terms * float(self.loss.value(np.zeros(1))[0])
 
-    def _or_nothing(self, task: Task, solution: Solution) -> Solution:
-        """A solution, or w = 0 where it is worse than that."""
-        if not self._worse_than_nothing(task, solution):
+    def _fall_back_to_zero(self, task: Task, solution: Solution) -> Solution:
+        """W = 0 where its objective is lower, otherwise the solution."""
+        if not self._worse_than_zero(task, solution):
             return solution
-        value = self._value_of_nothing(solution)
+        value = self._objective_at_zero(solution)
         h, t = np.zeros(len(solution.h)), np.zeros(self.problem.n_thresholds)
         violation = max(solution.violation, solution.objective / value - 1.0)
         return replace(
@@ -277,9 +278,19 @@ class Solver(ABC):
     def run(self, task: Task) -> Solution:
         """Solve one task, whose costs are multiplied by the scale of the data."""
 
+    @abstractmethod
+    def refinement(self, n_rows: int) -> tuple[float, int] | None:
+        """The tolerance and the steps of a last training; None where that would take too long."""
+
     def refine(self, solution: Solution) -> Solution:
-        """Bring a solution of a small problem to rounding accuracy, where that is quick."""
-        return self._with_middle_thresholds(solution)
+        """Bring a solution nearer to the optimum, that of a small problem to rounding accuracy."""
+        best, last = solution, self.refinement(len(solution.y))
+        if last is not None:
+            tol, max_iter = last
+            finer = self.solve(solution.y, solution.cost, warm=solution, tol=tol, max_iter=max_iter)
+            best = finer if finer.objective <= solution.objective else solution
+        best = self._with_middle_thresholds(best)
+        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
     def _with_middle_thresholds(self, solution: Solution) -> Solution:
         """The same with thresholds that its projections determine, of several the middle ones."""

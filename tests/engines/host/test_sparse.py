@@ -19,4 +19,3 @@ def test_products_with_some_rows(dtype, piece):
     np.testing.assert_allclose(block.transposed_dot(U), part.T @ U, atol=1e-6)
     np.testing.assert_allclose(block.curved(D, v), (part.T * D) @ part @ v, atol=1e-6)
     np.testing.assert_allclose(block.curvature_diagonal(D), D @ part**2, atol=1e-6)
-    np.testing.assert_allclose(block.squared_norms(), (part**2).sum(axis=1), atol=1e-6)

@@ -12,7 +12,7 @@ Array = NDArray[np.float64]
 FAST = {"contract", "reassoc", "nsz"}
 
 UPDATES = 1000  # changes of sums after which they are computed anew, for accuracy
-OFTEN = 2  # one row in so many may change before all are looked at
+OFTEN = 2  # one row in so many may change before all are read
 
 
 class DenseBlock:
@@ -29,7 +29,7 @@ class DenseBlock:
     Attributes
     ----------
     rows : ndarray of shape (n_rows, n_features)
-        The rows in the precision of the moment.
+        The rows in the present precision.
     """
 
     dense = True
@@ -63,7 +63,7 @@ class DenseBlock:
         return self.exact @ v
 
     def transposed_dot(self, U: Array) -> Array:
-        """X'U. Where few rows of U are others than last time, only those are looked at."""
+        """X'U. Where few rows of U have changed since the last call, only those are read."""
         last, sums = self._weights, self._sums.copy()
         known = last is not None and last.shape == U.shape and self._updates < UPDATES
         if known and _add_changes(self.rows, last, U, sums, len(U) // OFTEN):
@@ -90,10 +90,6 @@ class DenseBlock:
     def curvature_diagonal(self, D: Array) -> Array:
         """The diagonal of X'DX."""
         return np.asarray(D.astype(self.rows.dtype) @ self.rows**2, dtype=np.float64)
-
-    def squared_norms(self) -> Array:
-        """|x_i|^2."""
-        return np.einsum("ij,ij->i", self.exact, self.exact)
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)

@@ -83,6 +83,8 @@ class Gram:
            [2., 4.]])
     """
 
+    in_features = False
+
     def __sizeof__(self) -> int:
         """Bytes of what it holds, so that a cluster sends it once and not with every task."""
         return object.__sizeof__(self) + size_of(vars(self).values())

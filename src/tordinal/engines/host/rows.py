@@ -45,6 +45,8 @@ class Rows:
         What was taken off them before.
     """
 
+    in_features = resolved = True
+
     def __init__(self, X: Any, scale: float = 1.0, centre: Array | None = None):
         self.matrix, self.scale, self.centre = X, scale, centre
         self.n_rows, self.n_features = X.shape
@@ -59,7 +61,7 @@ class Rows:
         return object.__sizeof__(self) + size_of([self.matrix])
 
     def take(self, index: Index) -> "Rows":
-        """Some of the rows, for good."""
+        """Some of the rows."""
         if len(index) == self.n_rows:
             return self
         return Rows(self.matrix[index], self.scale, self.centre)
@@ -74,7 +76,7 @@ class Rows:
         return self.blocks[0].X.rows.dtype
 
     def gather(self, index: Index) -> Any:
-        """Some dense rows as a matrix, in the precision of the moment."""
+        """Some dense rows as a matrix, in the present precision."""
         if len(self.blocks) == 1:
             return self.blocks[0].X.rows[index]
         which = np.searchsorted([piece.stop for piece in self.slices], index, side="right")
@@ -132,17 +134,6 @@ class Rows:
         )
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
-    def transposed_dot(self, u: Array) -> Array:
-        """X'u, for all rows."""
-        pieces = self.slices
-        return _total(
-            in_blocks(
-                len(pieces),
-                lambda p: self.blocks[p.start].X.transposed_dot(u[pieces[p.start]]),
-                size=1,
-            )
-        )
-
     def shift(self, a: Array, coef: Array | None) -> float:
         """What true projections exceed those of a solver by, for weights of the rows and w."""
         return 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
@@ -163,10 +154,6 @@ class Rows:
         shift = self.shift(a, coef)
         h = (self.matrix * np.sqrt(self.scale) + centre) @ coef
         return np.asarray(h - shift, dtype=np.float64), shift
-
-    def squared_norms(self) -> Array:
-        """|x_i|^2 of all rows."""
-        return np.concatenate([block.X.squared_norms() for block in self.blocks])
 
 
 def linear_rows(X: Any) -> Rows:

@@ -63,12 +63,6 @@ class SparseBlock:
         _scatter_squares(*self.matrix, D, out)
         return out
 
-    def squared_norms(self) -> Array:
-        """|x_i|^2."""
-        out = np.empty(self.n_rows)
-        _squared_norms(*self.matrix, out)
-        return out
-
 
 @njit(cache=True, nogil=True, inline="always")
 def _span(indptr, i):
@@ -83,16 +77,6 @@ def _dot(data, indices, indptr, v, out):
         total = 0.0
         for p in range(begin, end):
             total += data[p] * v[np.uint32(indices[p])]
-        out[i] = total
-
-
-@njit(cache=True, nogil=True, fastmath={"contract", "reassoc"})
-def _squared_norms(data, indices, indptr, out):
-    for i in range(out.shape[0]):
-        begin, end = _span(indptr, i)
-        total = 0.0
-        for p in range(begin, end):
-            total += data[p] * data[p]
         out[i] = total
 
 

@@ -1,10 +1,18 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import scipy.sparse as sp
 
 from tordinal.engines.host.rows import Rows
-from tordinal.solvers import equations
-from tordinal.solvers.equations import Formed, Iterated, Remembered, Slopes, equations_for
+from tordinal.solvers.newton import equations
+from tordinal.solvers.newton.equations import (
+    DiagonalEquations,
+    DirectEquations,
+    PreconditionedEquations,
+    Slopes,
+    equations_for,
+)
 
 RNG = np.random.default_rng(0)
 X = sp.random_array((200, 60), density=0.2, rng=RNG, format="csr")
@@ -25,10 +33,11 @@ def exact(slopes, E, dense):
     return solved[:d], solved[d:]
 
 
-@pytest.mark.parametrize("kind", [Formed, Remembered, Iterated])
+@pytest.mark.parametrize("kind", [DirectEquations, PreconditionedEquations, DiagonalEquations])
 def test_a_direction_solves_the_equations(kind, monkeypatch):
-    monkeypatch.setattr(equations, "SETTLED", 1e-14)  # to the end
-    rows = Rows(X if kind is Iterated else X.toarray())
+    to_the_end = replace(equations.TUNING, cg_share=1e-14)
+    monkeypatch.setattr(equations, "TUNING", to_the_end)
+    rows = Rows(X if kind is DiagonalEquations else X.toarray())
     solver, E = kind(rows), RNG.random((200, 2))
     for _ in range(6):
         slopes = slopes_of(rows, E, width=0.5)
@@ -55,7 +64,7 @@ def test_thresholds_move_right_in_single_precision_where_curved_rows_lie_aside()
             np.diag(E.sum(axis=0)), 0.01,
         )  # fmt: skip
         wanted = exact(slopes, E, dense)[1]
-        tau = Formed(rows).direction(slopes)[1]
+        tau = DirectEquations(rows).direction(slopes)[1]
         off.append(np.linalg.norm(tau - wanted) / np.linalg.norm(wanted))
     assert np.median(off) < 0.05  # 0.13 where rows are seen from the origin
 
@@ -71,7 +80,7 @@ def test_few_curved_rows_and_features_that_are_constant_over_them(n_curved, widt
     rows.use(single=True)
     E = np.zeros((300, 2))
     cost = np.full(300, 1e4)
-    solver = Formed(rows)
+    solver = DirectEquations(rows)
     for curved in (np.arange(150), np.arange(n_curved)):  # many, and then few
         E[:] = 0.0
         E[curved] = 1e4
@@ -86,15 +95,15 @@ def test_few_curved_rows_and_features_that_are_constant_over_them(n_curved, widt
 
 def test_the_equations_of_the_last_time_are_good_where_nothing_changed():
     rows = Rows(X.toarray())
-    solver, E = Formed(rows), RNG.random((200, 2))
+    solver, E = DirectEquations(rows), RNG.random((200, 2))
     slopes = slopes_of(rows, E)
     expected = solver.direction(slopes)
-    for found, direction in zip(solver.again(slopes), expected, strict=True):
+    for found, direction in zip(solver.repeated(slopes), expected, strict=True):
         np.testing.assert_allclose(found, direction, rtol=1e-9, atol=1e-12)
 
 
 def test_which_way_is_taken():
     dense, sparse = Rows(X.toarray()), Rows(X)
-    assert type(equations_for(dense, smooth=False)) is Formed
-    assert type(equations_for(dense, smooth=True)) is Remembered
-    assert type(equations_for(sparse, smooth=True)) is Iterated
+    assert type(equations_for(dense, smooth=False)) is DirectEquations
+    assert type(equations_for(dense, smooth=True)) is PreconditionedEquations
+    assert type(equations_for(sparse, smooth=True)) is DiagonalEquations

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +13,8 @@ from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import RBF, Precomputed, make_kernel
 from tordinal.losses import Logistic, Square, SquaredHinge
 from tordinal.reduction import signs
-from tordinal.solvers import KernelNewton, Newton, hold, kernel_newton
+from tordinal.solvers import KernelNewton, Newton, hold
+from tordinal.solvers.newton import kernel as kernel_newton
 
 LOSSES = [SquaredHinge(), Logistic(), Square()]
 
@@ -75,8 +78,8 @@ def test_the_preconditioner_is_the_inverse_where_it_was_made():
     K = J @ solver.data.rows @ J
     whole = np.eye(40) + (np.diag(D) - E @ np.linalg.solve(M, E.T)) @ K
     r -= r.mean()
-    space = kernel_newton.Space(solver.data, np.arange(40))
-    made = kernel_newton.precondition(space, D, E, M, careful=False)
+    space = kernel_newton.KernelSpace(solver.data, np.arange(40))
+    made = kernel_newton.precondition(space, D, E, M, in_double=False)
     q, K_q = made(r, K @ r)
     assert made.accurate
     np.testing.assert_allclose(K_q, K @ np.linalg.solve(whole, r), atol=1e-4)
@@ -88,7 +91,8 @@ def test_a_factor_of_some_rows_leads_to_the_same_end(loss, monkeypatch):
     whole, y = make(loss, n=200)
     cost = np.full(200, 5.0)
     best = whole.solve(y, cost, tol=1e-6)
-    monkeypatch.setattr(kernel_newton, "FACTORED", 60)
+    small = replace(kernel_newton.TUNING, factored_rows=60)
+    monkeypatch.setattr(kernel_newton, "TUNING", small)
     solution = make(loss, n=200)[0].solve(y, cost, tol=1e-6)
     assert solution.converged
     assert solution.objective == pytest.approx(best.objective, rel=1e-7)
@@ -100,11 +104,11 @@ def test_few_heavy_rows_are_enough_for_a_preconditioner(loss):
     solver, y = make(loss, n=200)
     cost = np.where(np.arange(200) < 20, 500.0, 1e-4)
     space = solver._space(np.arange(200))
-    heavy, stretch = space.chosen(cost)
+    heavy, stretch = space.preconditioned_rows(cost)
     assert heavy.tolist() == list(range(20))
     assert stretch == 1.0
-    assert len(space.chosen(np.full(200, 5.0))[0]) == 200
-    assert len(space.chosen(np.full(200, 1e-9))[0]) == 1
+    assert len(space.preconditioned_rows(np.full(200, 5.0))[0]) == 200
+    assert len(space.preconditioned_rows(np.full(200, 1e-9))[0]) == 1
     solution = solver.solve(y, cost, tol=1e-6)
     assert set(space.preconditioner.J) <= set(range(20))
     whole = make(loss, n=200)[0]

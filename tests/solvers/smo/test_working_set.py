@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -5,8 +7,8 @@ from hypothesis import strategies as st
 
 from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF
-from tordinal.solvers import working_set
-from tordinal.solvers.working_set import WorkingSet
+from tordinal.solvers.smo import working_set
+from tordinal.solvers.smo.working_set import WorkingSet
 
 GRAM = Gram(RBF(0.1), np.random.default_rng(0).normal(size=(200, 3)), 10)
 
@@ -14,7 +16,7 @@ GRAM = Gram(RBF(0.1), np.random.default_rng(0).normal(size=(200, 3)), 10)
 @given(st.lists(st.sets(st.integers(0, 199), min_size=1, max_size=50), min_size=1, max_size=6))
 def test_the_set_holds_what_was_asked_for_with_its_kernel(wishes):
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(working_set, "LARGEST", 50)
+        patch.setattr(working_set, "TUNING", replace(working_set.TUNING, capacity=50))
         work = WorkingSet(GRAM, 100)
     assert not work.whole
     for wish in wishes:

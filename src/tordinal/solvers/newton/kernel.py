@@ -16,20 +16,21 @@ inverse for the curvatures of an earlier step, by a factor of I + D^1/2 K D^1/2 
 
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dpotrf, spotrf
 
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.base import KernelMatrix
 from tordinal.engines.host.symmetric import symmetric_times
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, cholesky_solve
-from tordinal.solvers.newton import line_search
-from tordinal.solvers.solver import COARSE, Solution, Solver, Task
-from tordinal.solvers.square_root import SquareRoot
+from tordinal.solvers.newton.driver import Descent, Progress, line_search
+from tordinal.solvers.newton.square_root import SquareRoot
+from tordinal.solvers.solver import COARSE, HUGE_COST, Solution, Solver, Task
+from tordinal.solvers.tuning import KERNEL_NEWTON as TUNING
+from tordinal.solvers.tuning import SQUARE_ROOT
 from tordinal.threads import BLOCK, all_threads, in_blocks
 
 __all__ = ["KernelNewton"]
@@ -37,26 +38,9 @@ __all__ = ["KernelNewton"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-FORCING = 0.1  # the equations of a step are solved to this share of the gradient, at least
-LEFT = 0.1  # share of a tolerable decrement that need not be known
-CERTAIN = 0.25  # share of a tolerable decrement below which a good preconditioner's word will do
-MAX_STEPS = 200  # Newton steps for one training
-MAX_CG = 300  # products for one step
-ROUNDING = 1e-14  # relative decrease of the objective that is noise
-DAMPING = 1e-13  # of thresholds that no row holds in place
-FACTORED = 6144  # rows of a matrix that is factored whole
-FEW, NEGLIGIBLE = 8, 10.0  # one row in so many, and what the others may add to eigenvalues of 1
-LEAST = 1e-3  # curvature of rows that have none, in the preconditioner, as a share of the largest
-FREE_CG, ROWS_A_CG = 3, 128  # iterations not held against a factor; rows that cost one more
-SAFE = 100.0  # rounding errors below which what is left of the curvature in t is not believed
+NOISE = 1e-14  # relative decrease of the objective that is rounding, with K a carried along
+SAFE = 100.0  # rounding errors below which the remaining curvature in t is not trusted
 INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
-IN_DOUBLE = 512  # rows that are quick enough in double precision
-TIGHT = 1e-4  # tolerance below which products are in double precision
-DOUBLE = 1e6  # curvature from which single precision is not even tried
-LONG = 2500  # rows from which a factorisation is worth all threads
-REFINE_ROWS, REFINE_STEPS, REFINED = 1024, 100, 1e-9
-HARD = 1e8  # largest cost times kernel value of rows of unit size, from which rounding counts
-SMALL = 1024  # rows of such problems that are solved in the features of a square root of K
 TINY = np.finfo(np.float64).tiny
 
 
@@ -68,42 +52,42 @@ class KernelNewton(Solver):
 
     Parameters
     ----------
-    data : Gram
+    data : KernelMatrix
         Kernel values between the training rows.
     problem : Problem
         A problem with a smooth loss and no constraint on the order of t.
     """
 
-    data: Gram
+    data: KernelMatrix
     coarse = 3.0 * COARSE  # its tolerance is that of a root
 
-    def __init__(self, data: Gram, problem: Problem):
+    def __init__(self, data: KernelMatrix, problem: Problem):
         super().__init__(data, problem)
-        self._kept: Space | None = None
+        self._kept: KernelSpace | None = None
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
-        return isinstance(data, Gram) and problem.smooth and not problem.coupling.ordered
+        return problem.smooth and not (data.in_features or problem.coupling.ordered)
 
     def run(self, task: Task) -> Solution:
         largest = max(1.0, self.data.magnitude / self.data.scale)  # of kernel values
-        hard = float(task.cost.max()) * largest > HARD
-        if self._root is None and not (hard and self._hand_over()):
+        hard = float(task.cost.max()) * largest > HUGE_COST
+        if self._root is None and not (hard and self._use_square_root()):
             solution = self._descend(task, hard)
             if solution is not None:
                 return solution
         assert self._root is not None
         return self._root.run(task)
 
-    def _hand_over(self) -> bool:
-        """Let Newton's method in the features of a square root of K take over, if it can."""
-        if self._root is None and self.data.n_rows <= SMALL:
+    def _use_square_root(self) -> bool:
+        """Whether Newton's method can continue in the features of a square root of K."""
+        if self._root is None and self.data.n_rows <= SQUARE_ROOT.rows:
             self._root = SquareRoot.of(self.data, self.problem)
         return self._root is not None
 
     def _descend(self, task: Task, hard: bool) -> Solution | None:
-        """Minimise in a and t; None where rounding spoils that, and the problem is handed over."""
+        """Minimise in a and t; None where rounding spoils that, and the square root is needed."""
         used = np.flatnonzero(task.cost > 0)
         space = self._space(used)
         y, cost, m = task.y[used], task.cost[used], self.problem.n_thresholds
@@ -114,9 +98,11 @@ class KernelNewton(Solver):
                 h = space.times(a)
             centre = float(h.mean())
             h, t = h - centre, t - centre
-        descent = Descent(space, self.problem, y, cost, a, h, t)
-        steps, violation = descent.run(task)
-        if space.careful and self._hand_over():
+        descent = KernelDescent(space, self.problem, y, cost, a, h, t)
+        space.allows_single = task.tol >= TUNING.double_tol and space.n > SQUARE_ROOT.rows
+        limit = min(task.limit, TUNING.max_steps)
+        steps, violation = descent.minimise(limit, task.tol, task.report)
+        if space.in_double and self._use_square_root():
             return None
         a = np.zeros(len(task.y))
         a[used] = descent.a - descent.a.mean()
@@ -127,7 +113,7 @@ class KernelNewton(Solver):
             h = self.data.combine(used, a[used])
             shift = float(h[used].mean() - descent.h.mean())
         t = np.sort(descent.t + shift)  # sorted is never worse
-        carried = not (hard or space.careful)
+        carried = not (hard or space.in_double)
         if not carried:
             h = self.data.times(a)  # what was carried along is lost in rounding
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
@@ -138,103 +124,94 @@ class KernelNewton(Solver):
             n_iter=steps, violation=violation, converged=bool(violation <= task.tol),
         )  # fmt: skip
 
-    def _space(self, used: Index) -> "Space":
+    def _space(self, used: Index) -> "KernelSpace":
         """The feature space of the rows that count; the last one is kept."""
         if self._kept is None or not np.array_equal(self._kept.used, used):
-            self._kept = Space(self.data, used)
+            self._kept = KernelSpace(self.data, used)
         return self._kept
 
-    def refine(self, solution: Solution) -> Solution:
-        """Bring a solution of a small problem nearer to rounding accuracy."""
-        if len(solution.y) > REFINE_ROWS:
-            return solution
-        finer = self.solve(
-            solution.y, solution.cost, warm=solution, tol=REFINED, max_iter=REFINE_STEPS
-        )
-        best = finer if finer.objective <= solution.objective else solution
-        return replace(best, n_iter=solution.n_iter, converged=solution.converged)
+    def refinement(self, n_rows: int) -> tuple[float, int] | None:
+        return (TUNING.refine_tol, TUNING.refine_steps) if n_rows <= TUNING.refine_rows else None
 
 
-class Descent:
-    """Where Newton's method stands in a and t, with h = K a centred, and how it goes on."""
+class KernelDescent(Descent):
+    """Newton's method in a and t, with h = K a centred."""
 
     def __init__(
-        self, space: "Space", problem: Problem, y: Any, cost: Array, a: Array, h: Array, t: Array
+        self,
+        space: "KernelSpace",
+        problem: Problem,
+        y: Any,
+        cost: Array,
+        a: Array,
+        h: Array,
+        t: Array,
     ):
-        self.space, self.problem, self.y, self.cost = space, problem, y, cost
+        super().__init__(problem)
+        self.space, self.y, self.cost = space, y, cost
         self.a, self.h, self.t = a, h, t
-        self.penalty = problem.coupling.penalty_curvature(len(t))
 
-    def run(self, task: Task) -> tuple[int, float]:
-        """Minimise; the steps taken and how much of the optimality conditions is left."""
-        limit, steps = min(task.limit, MAX_STEPS), 0
-        self.space.coarsely = task.tol >= TIGHT and self.space.n > SMALL
-        while True:
-            value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
-            value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
-            self.value = value
-            grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
-            E = in_rows[:, 1:]
-            loose = DAMPING * (float(self.cost.sum()) + float(self.penalty.max()))
-            M = self.penalty + np.diag(E.sum(axis=0) + loose)
-            enough = 2.0 * task.tol**2 * max(value, 0.0)  # the decrement that the tolerance allows
-            v, z, tau = self.space.direction(grad_a, grad_t, D, E, M, self.cost, enough)
-            slope = float(grad_a @ z + grad_t @ tau)
-            left = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
-            task.report(steps, left)
-            if left <= task.tol or steps >= limit:
-                return steps, left
-            if self.space.careful and self.space.n <= SMALL:  # to be handed over
-                return steps, left
-            if abs(slope) <= ROUNDING * value:
-                return steps, min(left, task.tol)
-            if slope >= 0:  # rounding has the upper hand: this is as near as it gets
-                return steps, left
-            step = self._line_search(v, z, tau, slope)
-            self.a, self.h = self.a + step * v, self.h + step * z
-            self.t = self.t + step * tau
-            steps += 1
+    def evaluate(self, tol: float) -> Progress:
+        """The objective with its derivatives, and Newton's direction from here."""
+        value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
+        value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
+        self.value = value
+        grad_a, grad_t = self.a + in_rows[:, 0], in_t + self.penalty @ self.t
+        E = in_rows[:, 1:]
+        M = self.curvature_in_t(self.penalty, E.sum(axis=0), float(self.cost.sum()))
+        enough = 2.0 * tol**2 * max(value, 0.0)  # the decrement that the tolerance allows
+        self.direction = self.space.direction(grad_a, grad_t, D, E, M, self.cost, enough)
+        _, z, tau = self.direction
+        slope = float(grad_a @ z + grad_t @ tau)
+        violation = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
+        if self.space.in_double and self.space.n <= SQUARE_ROOT.rows:  # continue on the square root
+            return Progress(slope, violation, True)
+        noise = abs(slope) <= NOISE * value
+        return Progress(slope, min(violation, tol) if noise else violation, noise)
 
-    def _line_search(self, v: Array, z: Array, tau: Array, slope: float) -> float:
+    def step_length(self, slope: float) -> float:
+        v, z, tau = self.direction
         pulled = self.penalty @ tau
-        linear = float(self.h @ v + self.t @ pulled)
-        bend = float(v @ z + tau @ pulled)
+        return line_search(
+            lambda step: self.problem.along(self.y, self.cost, self.h, self.t, z, tau, step),
+            slope, float(self.h @ v + self.t @ pulled), float(v @ z + tau @ pulled),
+        )  # fmt: skip
 
-        def along(step: float) -> tuple[float, float]:
-            first, second = self.problem.along(self.y, self.cost, self.h, self.t, z, tau, step)
-            return first + linear + step * bend, second + bend
-
-        return line_search(along, slope)
+    def move(self, step: float) -> None:
+        v, z, tau = self.direction
+        self.a, self.h, self.t = self.a + step * v, self.h + step * z, self.t + step * tau
 
 
-class Space:
+class KernelSpace:
     """The centred feature space of some rows: products with K, and Newton's equations in it.
 
     Parameters
     ----------
-    gram : Gram
+    gram : KernelMatrix
         The kernel.
     used : ndarray
         Which rows.
     """
 
-    def __init__(self, gram: Gram, used: Index):
+    def __init__(self, gram: KernelMatrix, used: Index):
         self.gram, self.used, self.n = gram, used, len(used)
         self.matrix: Any = None
         if gram.full:
             whole = self.n == gram.n_rows
             self.matrix = gram.rows if whole else gram.rows[np.ix_(used, used)]
-        self.means = self._plain_times(np.full(self.n, 1.0 / self.n))
-        self.sample = np.arange(0, self.n, -(-self.n // FACTORED))
+        self.means = self._uncentred_times(np.full(self.n, 1.0 / self.n))
+        self.sample = np.arange(0, self.n, -(-self.n // TUNING.factored_rows))
         self.diagonal = gram.diagonal[used] - 2.0 * self.means + self.means.mean()
         self.preconditioner: Preconditioner | None = None
-        self.held_against = 0
-        self.careful = False  # whether rounding has spoilt a direction
-        self.coarsely = False  # whether many rows are trained to no tight tolerance
-        self.near = False  # whether the preconditioner was nearly the inverse the last time
+        self.excess_iterations = 0
+        self.in_double = False  # whether rounding has spoilt a direction in single precision
+        self.allows_single = False  # whether the tolerance is loose enough for single precision
+        self.nearly_inverse = (
+            False  # whether the preconditioner was nearly the inverse the last time
+        )
         self._columns: Any = None
 
-    def _plain_times(self, v: Array) -> Array:
+    def _uncentred_times(self, v: Array) -> Array:
         if self.matrix is None:
             whole = np.zeros(self.gram.n_rows)
             whole[self.used] = v
@@ -243,26 +220,28 @@ class Space:
 
     def times(self, v: Array) -> Array:
         """K v, centred."""
-        z = self._plain_times(v - v.mean())
+        z = self._uncentred_times(v - v.mean())
         return z - z.mean()
 
-    def quick_times(self, v: Array) -> Array:
+    def approximate_times(self, v: Array) -> Array:
         """The same in single precision, where that is enough and the matrix is not too large."""
-        if self.careful or not self.coarsely or len(self.sample) < self.n:
+        if self.in_double or not self.allows_single or len(self.sample) < self.n:
             return self.times(v)
         K = self.columns(self.sample, np.float32)
         return symmetric_times(K, v.astype(np.float32)).astype(np.float64)
 
-    def chosen(self, D: Array) -> tuple[Index, float]:
+    def preconditioned_rows(self, D: Array) -> tuple[Index, float]:
         """The rows of a preconditioner with the curvatures D, and how many each stands for.
 
         Where all but a few rows are negligible, as long as unlabelled ones count for little, those
-        few will do: the others add at most the sum of D_i K_ii to the eigenvalues of D K.
+        few suffice: the others add at most the sum of D_i K_ii to the eigenvalues of D K.
         """
         weight = D * np.maximum(self.diagonal, 0.0)
         order = np.argsort(weight)
-        light = min(int(np.searchsorted(np.cumsum(weight[order]), NEGLIGIBLE)), self.n - 1)
-        if self.n - light <= self.n // FEW:
+        light = min(
+            int(np.searchsorted(np.cumsum(weight[order]), TUNING.negligible_eigenvalue)), self.n - 1
+        )
+        if self.n - light <= self.n // TUNING.few_share:
             return np.sort(order[light:]), 1.0
         return self.sample, self.n / len(self.sample)
 
@@ -309,15 +288,15 @@ class Space:
 
         r = -grad_a - E @ inner.solve(grad_t)
         while True:
-            if self.preconditioner is None or self.held_against * ROWS_A_CG >= self.n:
-                curvatures = np.maximum(D, LEAST * cost), E, M
-                self.preconditioner = precondition(self, *curvatures, careful=self.careful)
-                self.near = False
-                self.held_against = 0
+            if self.preconditioner is None or self.excess_iterations * TUNING.rows_per_cg >= self.n:
+                curvatures = np.maximum(D, TUNING.least_curvature * cost), E, M
+                self.preconditioner = precondition(self, *curvatures, in_double=self.in_double)
+                self.nearly_inverse = False
+                self.excess_iterations = 0
             found = self._conjugate_gradients(self.preconditioner, r, curve, enough)
-            if found.sound or self.careful:
+            if found.sound or self.in_double:
                 break
-            self.careful, self.preconditioner = True, None  # rounding: again, in double precision
+            self.in_double, self.preconditioner = True, None  # rounding: again, in double precision
         v, z = found.v, found.z
         if z is None:  # what was carried along is only as accurate as the preconditioner
             z = self.times(v)
@@ -333,17 +312,17 @@ class Space:
         """Solve (I + S K) v = r."""
         times = preconditioner.times
         if not preconditioner.whole:
-            times = self.quick_times if preconditioner.single else self.times
+            times = self.approximate_times if preconditioner.single else self.times
         z_r, v = times(r), np.zeros_like(r)
         p, z_p = preconditioner(r, z_r)
         size, iterations, promised, sound = float(z_r @ p), 0, 0.0, True
-        if self.near and not self.careful and 0 < size <= CERTAIN * enough:
-            return Direction(p, z_p)  # as good as at the optimum: nobody will go this way
-        if not size > 0 and float(r @ z_r) > 0:  # the direction of steepest descent will do
+        if self.nearly_inverse and not self.in_double and 0 < size <= TUNING.certain_share * enough:
+            return Direction(p, z_p)  # converged; direction unused
+        if not size > 0 and float(r @ z_r) > 0:  # take the direction of steepest descent
             p, z_p, size, sound = r, z_r, float(r @ z_r), False
-        elif size < -LEFT * enough:  # rounding has made K indefinite
+        elif size < -TUNING.unknown_share * enough:  # rounding has made K indefinite
             sound = False
-        while size > 0 and iterations < MAX_CG:
+        while size > 0 and iterations < TUNING.max_cg:
             curved = curve(z_p)
             A_p, z_A_p = p + curved, z_p + times(curved)
             iterations += 1
@@ -356,7 +335,7 @@ class Space:
             r, z_r = r - step * A_p, z_r - step * z_A_p
             # What is left of the decrease is at most r'K r, and about r'K q with a good q.
             promised += step * size
-            negligible = max(FORCING**2 * promised, LEFT * enough)
+            negligible = max(TUNING.forcing**2 * promised, TUNING.unknown_share * enough)
             if float(r @ z_r) <= negligible:
                 break
             q, z_q = preconditioner(r, z_r)
@@ -365,8 +344,8 @@ class Space:
                 break
             sound = sound and size > 0
             p, z_p = q + size / last * p, z_q + size / last * z_p
-        self.held_against += max(0, iterations - FREE_CG)
-        self.near = iterations <= FREE_CG
+        self.excess_iterations += max(0, iterations - TUNING.free_cg)
+        self.nearly_inverse = iterations <= TUNING.free_cg
         return Direction(v, None, sound)
 
 
@@ -387,7 +366,7 @@ class Preconditioner:
 
     Parameters
     ----------
-    space : Space
+    space : KernelSpace
         The feature space.
     D, E, M : ndarray
         Curvatures: of the rows, mixed, and in t.
@@ -400,8 +379,8 @@ class Preconditioner:
         Whether the factor is accurate enough for K q = p / D. Otherwise it is multiplied out.
     """
 
-    def __init__(self, space: Space, D: Array, E: Array, M: Array, dtype: Any = np.float32):
-        J, stretch = space.chosen(D)
+    def __init__(self, space: KernelSpace, D: Array, E: Array, M: Array, dtype: Any = np.float32):
+        J, stretch = space.preconditioned_rows(D)
         K = space.columns(J, dtype)
         self.J, self.K, self.whole = J, K, len(J) == space.n
         self.single = dtype == np.float32
@@ -409,9 +388,9 @@ class Preconditioner:
         self.root = np.sqrt(self.D)
         self.E = stretch * E[J]
         self.n = space.n
-        self.accurate = self.whole and self._factored(dtype) and self._consistent()
+        self.accurate = self.whole and self._try_factor(dtype) and self._consistent()
         if not self.whole:
-            self._factored(dtype)
+            self._try_factor(dtype)
         whole = np.zeros((self.n, E.shape[1]))
         whole[J] = self.E
         self.Y, self.KY = self._without_thresholds(whole, K @ self.E.astype(dtype))
@@ -422,14 +401,14 @@ class Preconditioner:
         self.accurate = self.accurate and bool(values.min() >= least)
         self.small_inverse = vectors / np.maximum(values, least) @ vectors.T
 
-    def _factored(self, dtype: Any) -> bool:
+    def _try_factor(self, dtype: Any) -> bool:
         """Factor B; whether it could be, without raising its diagonal."""
         root = self.root.astype(dtype)
         B = (self.K if self.whole else self.K[self.J]) * root[:, None]
         B *= root
         B.flat[:: len(B) + 1] += 1.0
         potrf = spotrf if dtype == np.float32 else dpotrf
-        with all_threads() if len(B) >= LONG else nullcontext():
+        with all_threads() if len(B) >= TUNING.threaded_rows else nullcontext():
             self.factor, failed = potrf(B.T, lower=1, clean=0, overwrite_a=1)
         if failed:  # rounding has made it indefinite
             B = self.K[self.J].astype(np.float64) * self.root[:, None] * self.root
@@ -469,12 +448,14 @@ class Preconditioner:
         return q + self.Y @ s, z_q + self.KY @ s
 
 
-def precondition(space: Space, D: Array, E: Array, M: Array, *, careful: bool) -> Preconditioner:
+def precondition(
+    space: KernelSpace, D: Array, E: Array, M: Array, *, in_double: bool
+) -> Preconditioner:
     """In single precision, or in double where that is not accurate enough, or costs nothing."""
-    if not careful and space.n > IN_DOUBLE and float(D.max()) < DOUBLE:
+    if not in_double and space.n > TUNING.double_rows and float(D.max()) < TUNING.double_curvature:
         single = Preconditioner(space, D, E, M)
         if single.accurate or not single.whole:
             return single
     double = Preconditioner(space, D, E, M, np.float64)
-    double.accurate = double.accurate and not careful
+    double.accurate = double.accurate and not in_double
     return double

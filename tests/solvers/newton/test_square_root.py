@@ -6,7 +6,7 @@ from tordinal.couplings import Explicit, Implicit, Reduction
 from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron, Precomputed
 from tordinal.solvers import SMO
-from tordinal.solvers.square_root import SquareRoot
+from tordinal.solvers.newton.square_root import SquareRoot
 
 
 @pytest.mark.parametrize("coupling", [Reduction(), Implicit(), Explicit()], ids=str)

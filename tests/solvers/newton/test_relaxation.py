@@ -5,7 +5,7 @@ from scipy.optimize import approx_fprime
 
 from tordinal.couplings import Explicit, Reduction
 from tordinal.losses import PiecewiseLinear
-from tordinal.solvers.relaxation import Relaxation
+from tordinal.solvers.newton.relaxation import Relaxation
 
 LINES = [
     PiecewiseLinear((0.0, 1.0)),
@@ -69,7 +69,7 @@ def test_settling_leaves_multipliers_in_the_box_and_the_gap_small_at_the_optimum
     relaxation = Relaxation(problem_of(LINES[0]), 0.5)
     u = np.full((25, 3), 0.5)
     for _ in range(200):
-        relaxation.settle(y, h, t, u)
+        relaxation.update_multipliers(y, h, t, u)
     assert u.min() >= 0.0
     assert u.max() <= 1.0
     assert relaxation.terms(y, cost, h, t, u)[1].gap < 1e-9  # at fixed h and t u tells the slopes

@@ -1,8 +1,8 @@
 """Newton's method for a small kernel model: rows whose inner products are the kernel values.
 
-With a large C, or kernel values of low rank, the steps of SMO on two variables at a time zigzag for
-ever. Newton's method does not mind. A square root L of the centred kernel matrix, L L' = K, makes a
-linear model of it, with as many features as the matrix has rank.
+With a large C, or kernel values of low rank, the steps of SMO on two variables at a time converge
+slowly, and those of Newton's method do not. A square root L of the centred kernel matrix, L L' = K,
+makes a linear model of it, with as many features as the matrix has rank.
 """
 
 from collections.abc import Callable
@@ -13,12 +13,13 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.blas import dtrsv
 
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.base import KernelMatrix
 from tordinal.engines.host.rows import Rows
 from tordinal.problem import Problem
 from tordinal.solvers.linalg import Factor, low_rank_root, square_root
-from tordinal.solvers.newton import Newton
+from tordinal.solvers.newton.features import Newton
 from tordinal.solvers.solver import Solution, Task
+from tordinal.solvers.tuning import SQUARE_ROOT as TUNING
 
 __all__ = ["SquareRoot"]
 
@@ -26,11 +27,9 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 EPSILON = np.finfo(np.float64).eps
-ROUNDING = 1e-8  # of projections, in units of the margin
+LOST = 1e-8  # rounding errors of projections, in units of the margin, that are too large
 
-SMALL = 1024  # rows up to which a root of any rank is quick to work with
-LOW_RANK = 128  # rank up to which it is so with any number of rows; benchmarks contract
-NEGLIGIBLE = 1e-10  # share of the largest eigenvalue below which a direction is not told from none
+RIDGE = 1e-10  # share of all eigenvalues that is added to each, so that none is zero
 
 
 class SquareRoot:
@@ -62,26 +61,26 @@ class SquareRoot:
         self.problem, self.L, self.pivots, self.times = problem, L, pivots, times
         self.newton = Newton(Rows(L), problem)
         normal = L.T @ L
-        normal.flat[:: len(normal) + 1] += NEGLIGIBLE * float(np.trace(normal))
+        normal.flat[:: len(normal) + 1] += RIDGE * float(np.trace(normal))
         self._normal = Factor(normal)
 
     @classmethod
-    def of(cls, gram: Gram, problem: Problem) -> Self | None:
+    def of(cls, gram: KernelMatrix, problem: Problem) -> Self | None:
         """The square root, if kernel values are those of a feature space.
 
         None where there is none, or where there are so many rows that only a root of low rank is
         quick to find and to work with, and the rank is not low.
         """
         accuracy = gram.accuracy / gram.scale
-        low = low_rank_root(gram.diagonal, lambda i: gram.compute(np.array([i]))[0], LOW_RANK)
+        low = low_rank_root(gram.diagonal, lambda i: gram.compute(np.array([i]))[0], TUNING.rank)
         if low is not None:
             L, _ = low
             centred = L - L.mean(axis=0)
             diagonal = np.einsum("ij,ij->i", centred, centred)
-            root = low_rank_root(diagonal, lambda i: centred @ centred[i], LOW_RANK)
+            root = low_rank_root(diagonal, lambda i: centred @ centred[i], TUNING.rank)
             # Kernel values may be stored in single precision; their root is not.
             return None if root is None else cls(problem, *root, lambda a: L @ (L.T @ a), accuracy)
-        if gram.n_rows > SMALL:
+        if gram.n_rows > TUNING.rows:
             return None
         K = np.asarray(gram.block(slice(None), slice(None)), dtype=np.float64)
         mean = K.mean(axis=0)
@@ -104,7 +103,9 @@ class SquareRoot:
         lost = max(value - solution.objective, 0.0)  # in rounding, with a huge cost
         dual = solution.coefficients  # which errors of kernel values move the objective by
         lost = max(lost, 0.5 * self.accuracy * float(dual @ dual))
-        violation = max(solution.violation, lost / value if task.tells(lost, value) else 0.0)
+        violation = max(
+            solution.violation, lost / value if task.gap_too_large(lost, value) else 0.0
+        )
         return replace(
             solution, h=h, thresholds=t, objective=value, coefficients=a, coef=None,
             violation=violation, converged=bool(violation <= task.tol),
@@ -113,16 +114,16 @@ class SquareRoot:
     def _weights(self, solution: Solution) -> Array:
         """Weights of the rows that sum to zero and make w = L'a.
 
-        At the optimum those of the dual do; before, they are mended as little as possible. Where
+        At the optimum those of the dual do; before, they are corrected as little as possible. Where
         they are so large that K a would be lost in rounding, those of the pivots serve.
         """
         w, a = solution.coef, solution.coefficients - solution.coefficients.mean()
         assert w is not None
-        if EPSILON * float(np.abs(a).sum()) * float(np.abs(self.L).max()) ** 2 <= ROUNDING:
+        if EPSILON * float(np.abs(a).sum()) * float(np.abs(self.L).max()) ** 2 <= LOST:
             return a + self.L @ self._normal.solve(w - self.L.T @ a)
         a = np.zeros_like(a)
         if len(self.pivots):
-            for _ in range(2):  # the second time for what rounding has left
+            for _ in range(2):  # the second time for the rounding errors of the first
                 left = w - self.L.T @ (a - a.mean())
                 a[self.pivots] += dtrsv(self.L[self.pivots].T, left, lower=0)
         return a - a.mean()

@@ -1,14 +1,15 @@
-"""Newton's equations for a linear model, in four ways.
+"""Newton's equations for a linear model, in three ways.
 
 With D the curvatures of the rows, B = X'E the mixed derivatives and M those in t they are
 
     (width I + X'DX) v - B tau = -width g_w,      M tau - B'v = -width g_t
 
-Few dense features: the matrix is formed. For a piecewise linear loss few rows change their
-curvature from one step, or one training, to the next, so its factor is kept and mended
-(`Formed`), or it is added up at every step where the rows lie elsewhere (`Summed`). For a smooth
-loss all of them change a little, so an old factor is a good preconditioner (`Remembered`). Many
-features: conjugate gradients with the diagonal (`Iterated`).
+Few dense features: the matrix is formed (`DirectEquations`). For a piecewise linear loss few rows
+change their curvature from one step, or one training, to the next, so its factor is kept and
+updated where single rows can be gathered; elsewhere the matrix is summed at every step. For a
+smooth loss all curvatures change a little, so an old factor is a good preconditioner of conjugate
+gradients (`PreconditionedEquations`). Many features: conjugate gradients with the diagonal as
+preconditioner (`DiagonalEquations`).
 """
 
 from collections.abc import Callable
@@ -18,20 +19,15 @@ import numpy as np
 from numpy.typing import NDArray
 from scipy.linalg.lapack import dgetrf, dgetrs
 
-from tordinal.engines.base import Block
-from tordinal.engines.host.rows import Rows
+from tordinal.engines.base import Block, RowBlocks
 from tordinal.solvers.linalg import Factor, add_squares, conjugate_gradients
+from tordinal.solvers.tuning import NEWTON as TUNING
 
 __all__ = ["Equations", "Slopes", "equations_for"]
 
 Array = NDArray[np.float64]
 
-MENDED, FEATURES_A_MENDED = 24, 6  # rows by which a factor is mended at most: so many, and d / 6
 FAINT = 1e-6  # share of all costs below which curved rows are too few to take their mean
-OLDEST = 50  # changes of a matrix after which it is computed anew, for accuracy
-MAX_CG, SETTLED = 200, 0.25  # conjugate gradients: iterations, and how little the last one adds
-FREE_CG = 3  # iterations with an old factor that are not held against it
-FEATURES_A_CG = 16  # a new factor costs as much as one more iteration for so many features
 
 
 class Slopes(NamedTuple):
@@ -66,27 +62,27 @@ class Slopes(NamedTuple):
 class Equations(Protocol):
     """Newton's equations for some rows."""
 
-    rows: Rows
+    rows: RowBlocks
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
-        """The direction (v, tau), for the curvatures that the last look left in the blocks."""
+        """The direction (v, tau), for the curvatures of the last evaluation in the blocks."""
 
-    def again(self, slopes: Slopes) -> tuple[Array, Array]:
-        """The direction by the equations of the last time: quick, and good nearby."""
+    def repeated(self, slopes: Slopes) -> tuple[Array, Array]:
+        """The direction by the equations of the last call: quick, and accurate nearby."""
 
-    def forget(self) -> None:
-        """Compute anew what was kept from earlier times."""
+    def reset(self) -> None:
+        """Compute anew what was kept from earlier calls."""
 
 
-def equations_for(rows: Rows, smooth: bool) -> Equations:
-    """The way to solve the equations that suits rows and loss."""
+def equations_for(rows: RowBlocks, smooth: bool) -> Equations:
+    """The equations that suit the rows and the loss."""
     if not rows.few_features:
-        return Iterated(rows)
-    return Remembered(rows) if smooth else Formed(rows)
+        return DiagonalEquations(rows)
+    return PreconditionedEquations(rows) if smooth else DirectEquations(rows)
 
 
-class Formed:
-    """width I + X'DX, factored, and mended where few rows have another curvature since.
+class DirectEquations:
+    """width I + X'DX, factored, and updated where few rows have another curvature since.
 
     With U those rows and d their changes, the inverse follows from Woodbury's identity. Rows are
     seen from a centre c, the mean of those that were curved when the matrix was factored: with
@@ -94,29 +90,30 @@ class Formed:
     vanishes. Otherwise it is the difference of large numbers, and lost in single precision.
     """
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: Any):
         self.rows = rows
-        self.most = MENDED + rows.n_features // FEATURES_A_MENDED
+        self.updated = hasattr(rows, "gather")
+        self.most = TUNING.updated_rows + rows.n_features // TUNING.features_per_updated_row
         self.width, self.age = 0.0, 0
         self.matrix: Any = None
         self.D: Array = np.empty(0)
         self.Z: Any = None
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
-        self._bring_up_to_date(slopes)
+        self._refresh(slopes)
         self._mixed = slopes.mixed - np.outer(self.centre, slopes.tt.sum(axis=1))
-        solved = self._solve(np.column_stack([self._right(slopes), self._mixed]))
+        solved = self._solve(np.column_stack([self._right_side(slopes), self._mixed]))
         self._carried = solved[:, 1:]
         self._tt = slopes.tt - self._mixed.T @ self._carried
         return self._with_thresholds(solved[:, 0], slopes)
 
-    def again(self, slopes: Slopes) -> tuple[Array, Array]:
-        return self._with_thresholds(self._solve(self._right(slopes)), slopes)
+    def repeated(self, slopes: Slopes) -> tuple[Array, Array]:
+        return self._with_thresholds(self._solve(self._right_side(slopes)), slopes)
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         self.width, self.matrix = 0.0, None
 
-    def _right(self, slopes: Slopes) -> Array:
+    def _right_side(self, slopes: Slopes) -> Array:
         """-width times the derivative in w with the thresholds fixed to the centre."""
         return -slopes.width * (slopes.w + self.centre * slopes.t.sum())
 
@@ -129,12 +126,15 @@ class Formed:
         v = v + self._carried @ tau
         return v, np.asarray(tau + self.centre @ v)
 
-    def _bring_up_to_date(self, slopes: Slopes) -> None:
+    def _refresh(self, slopes: Slopes) -> None:
+        if not self.updated:
+            self._factor(self.rows.sum(normal), slopes, np.zeros(len(slopes.w)))
+            return
         D, dtype = self.rows.get("D"), self.rows.dtype
         if slopes.width == self.width and dtype == self.Z.dtype:
             changed = np.flatnonzero(D != self.D)
             new = changed[~self.listed[changed]]
-            if len(self.index) + len(new) <= self.most and self._mend(D, new):
+            if len(self.index) + len(new) <= self.most and self._update(D, new):
                 return
         self._form(D)
         try:
@@ -148,7 +148,11 @@ class Formed:
         changed = None
         if self.matrix is not None and self.matrix.dtype == self.rows.dtype:
             changed = np.flatnonzero(D != self.D)
-        if changed is None or 2 * len(changed) >= np.count_nonzero(D) or self.age >= OLDEST:
+        if (
+            changed is None
+            or 2 * len(changed) >= np.count_nonzero(D)
+            or self.age >= TUNING.max_updates
+        ):
             self.matrix, self.age = self.rows.sum(normal), 0
         else:
             U = self.rows.gather(changed)
@@ -168,7 +172,7 @@ class Formed:
         self.factor = Factor(matrix, slopes.width, np.sqrt(slopes.tt.sum()) * centre)
         self.width, self.index = slopes.width, np.empty(0, dtype=np.int64)
 
-    def _mend(self, D: Array, new: NDArray[np.int64]) -> bool:
+    def _update(self, D: Array, new: NDArray[np.int64]) -> bool:
         """Take other curvatures into account; whether that can be done accurately."""
         if len(new):
             self.listed[new] = True
@@ -186,7 +190,7 @@ class Formed:
         return True
 
     def _solve(self, right: Array) -> Array:
-        """With A = G G' and Z' = G^-1 U' the mended inverse stands between two halves of it."""
+        """With A = G G' and Z' = G^-1 U' the updated inverse stands between two halves of it."""
         half = self.factor.forward(right)
         if len(self.index):
             short = ((self.Z @ half).T * self.change).T
@@ -195,40 +199,36 @@ class Formed:
         return np.asarray(self.factor.backward(half), dtype=np.float64)
 
 
-class Summed(Formed):
-    """width I + X'DX, added up anew at every step: for rows that lie elsewhere."""
-
-    def _bring_up_to_date(self, slopes: Slopes) -> None:
-        self._factor(self.rows.sum(normal), slopes, np.zeros(len(slopes.w)))
-
-
-class Remembered:
+class PreconditionedEquations:
     """Conjugate gradients, with the factor of an earlier matrix as preconditioner."""
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: RowBlocks):
         self.rows = rows
         self.factor: Factor | None = None
-        self.held_against = 0
+        self.excess_iterations = 0
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         M, B = Factor(slopes.tt), slopes.mixed
-        if self.factor is None or self.held_against * FEATURES_A_CG >= self.rows.n_features:
+        if (
+            self.factor is None
+            or self.excess_iterations * TUNING.features_per_cg >= self.rows.n_features
+        ):
             H = self.rows.sum(normal) - B @ M.solve(B.T)
-            self.factor, self.held_against = Factor(H, slopes.width), 0
+            self.factor, self.excess_iterations = Factor(H, slopes.width), 0
         v, iterations = _iterate(self.rows, slopes, M, self.factor.solve)
-        self.held_against += max(0, iterations - FREE_CG)
+        self.excess_iterations += max(0, iterations - TUNING.free_cg)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
-    again = direction
+    repeated = direction
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         self.factor = None
 
 
-class Iterated:
+class DiagonalEquations:
     """Conjugate gradients, with the diagonal as preconditioner."""
 
-    def __init__(self, rows: Rows):
+    def __init__(self, rows: RowBlocks):
         self.rows = rows
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
@@ -237,14 +237,14 @@ class Iterated:
         v, _ = _iterate(self.rows, slopes, M, lambda r: scale * r)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
-    again = direction
+    repeated = direction
 
-    def forget(self) -> None:
+    def reset(self) -> None:
         """Nothing is kept."""
 
 
 def _iterate(
-    rows: Rows, slopes: Slopes, M: Factor, precondition: Callable[[Array], Array]
+    rows: RowBlocks, slopes: Slopes, M: Factor, precondition: Callable[[Array], Array]
 ) -> tuple[Array, int]:
     """Solve for v with tau eliminated: (width I + X'DX - B M^-1 B') v = right."""
     B, width = slopes.mixed, slopes.width
@@ -253,7 +253,7 @@ def _iterate(
         return width * p + rows.sum(curved, p) - B @ M.solve(B.T @ p)
 
     right = -width * (slopes.w + B @ M.solve(slopes.t))
-    return conjugate_gradients(product, precondition, right, MAX_CG, SETTLED)
+    return conjugate_gradients(product, precondition, right, TUNING.max_cg, TUNING.cg_share)
 
 
 # Functions of one block ---------------------------------------------------------------

@@ -6,7 +6,7 @@ from problems import ordinal_problem, problem_of
 from tordinal.couplings import Explicit, Implicit, Reduction
 from tordinal.kernels import RBF
 from tordinal.reduction import signs
-from tordinal.solvers.smo_steps import prospects, take_steps
+from tordinal.solvers.smo.steps import candidate_gradients, take_steps
 
 
 def state(coupling, seed, n=30):
@@ -18,7 +18,7 @@ def state(coupling, seed, n=30):
 
 
 @given(seed=st.integers(0, 200), coupling=st.sampled_from([Reduction(), Implicit(), Explicit()]))
-def test_prospects_by_looking_at_every_variable(seed, coupling):
+def test_candidate_gradients_are_those_of_every_variable(seed, coupling):
     problem, K, y, cost, C, s = state(coupling, seed)
     beta = s * C * np.random.default_rng(seed).choice([-1.0, 0.2, 1.0], C.shape)
     h = K @ beta.sum(axis=1)
@@ -26,7 +26,7 @@ def test_prospects_by_looking_at_every_variable(seed, coupling):
     can_rise, can_fall = (C > 0) & (beta < C), (C > 0) & (beta > -C)
     least, most = np.where(can_rise, g, np.inf), np.where(can_fall, g, -np.inf)
     for raised, lowered in ((-1, -1), (0, 2)):
-        view = prospects(
+        view = candidate_gradients(
             h, coupling.r * beta.sum(axis=0), y, cost, beta, *problem.shape, raised, lowered
         )
         np.testing.assert_allclose(view.least, least.min(axis=0))

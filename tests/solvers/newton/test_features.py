@@ -131,3 +131,14 @@ def test_warm_starts_of_badly_scaled_features_end_at_the_optimum(loss, C):
     weight = np.where(hidden < 0, tor.history_[-1]["C2"] / C, 1.0)
     cold = REDSVM(C=C, loss=loss).fit(X, tor.transduction_, sample_weight=weight)
     assert tor.objective_ == pytest.approx(cold.objective_, rel=1e-5)
+
+
+def test_thresholds_of_sparse_rows_are_the_middle_of_the_best_ones():
+    X = sp.csr_array(np.array([[-3.0], [-1.0], [2.0], [9.0]]))
+    problem = problem_of("hinge", n_thresholds=1)
+    solver = Newton(linear_rows(X), problem)
+    y, cost = np.array([0, 0, 1, 1]), np.full(4, 1e-3)  # t may be anywhere in an interval
+    best = solver.refine(solver.solve(y, cost, tol=1e-6))
+    assert best.thresholds == pytest.approx(
+        problem.middle_thresholds(y, cost, best.h, best.thresholds), abs=1e-9
+    )

@@ -5,7 +5,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from numba import njit
 
-__all__ = ["Prospects", "boxes", "prospects", "shares", "take_rounds", "take_steps"]
+__all__ = [
+    "CandidateGradients",
+    "boxes",
+    "candidate_gradients",
+    "shares",
+    "take_rounds",
+    "take_steps",
+]
 
 LANES = 256  # rows that are compared with the running extremes at a time: all in the first cache
 FAST = {"nnan", "nsz", "contract", "reassoc"}  # infinities occur, NaN does not
@@ -13,7 +20,7 @@ APART = 1e30  # largest curvature that is compared, so that single precision hol
 TAU = 1e-12  # least curvature of a pair, for kernels that are not positive definite
 
 
-class Prospects(NamedTuple):
+class CandidateGradients(NamedTuple):
     """Gradients of what can move: the least to raise and the largest to lower.
 
     Attributes
@@ -30,17 +37,19 @@ class Prospects(NamedTuple):
     most: Any
 
 
-def prospects(*variables: Any) -> Prospects:
-    """Look at all variables once; by row, at one threshold to raise and one to lower if not -1.
+def candidate_gradients(*variables: Any) -> CandidateGradients:
+    """Gradients of all variables that can move; by row, only at `raised` and `lowered` if not -1.
 
     Compiled code must not make the named tuple: that runs Python code, and an interrupt in it
     crashes the process.
     """
-    return Prospects(*_prospects(*variables))
+    return CandidateGradients(*_candidate_gradients(*variables))
 
 
 @njit(cache=True, nogil=True)
-def _prospects(h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, raised, lowered):
+def _candidate_gradients(
+    h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, raised, lowered
+):
     n, m = h.shape[0], rc.shape[0]
     up, low = np.full(n, np.inf), np.full(n, -np.inf)
     least, most = np.full(m, np.inf), np.full(m, -np.inf)
@@ -50,7 +59,7 @@ def _prospects(h, rc, y, cost, beta, first, last, low_bound, high_bound, kink, r
         to_low, to_high = low_bound * cost[i], high_bound * cost[i]
         best_up, best_low = np.inf, -np.inf
         for k in range(first[y[i]], last[y[i]]):
-            # Choices instead of branches, which nobody could predict.
+            # Selections instead of branches, which the processor could not predict.
             above = y[i] > k
             g = h[i] + rc[k] - (kink if above else -kink)
             g_up = g if beta[i, k] < (to_high if above else -to_low) else np.inf
@@ -261,7 +270,7 @@ def take_rounds(
 ):
     """Take steps at one pair of thresholds after another, always the worst of those allowed.
 
-    Each pair is left when its violation is `nearer` times what it was. h follows.
+    A pair is done when its violation is `nearer` times what it was. h follows.
     """
     n, m = beta.shape
     steps = 0

@@ -20,14 +20,14 @@ from numpy.typing import NDArray
 from tordinal.problem import Problem, Terms
 from tordinal.reduction import Ranks
 
-__all__ = ["Left", "Relaxation"]
+__all__ = ["Relaxation", "Residuals"]
 
 Array = NDArray[np.float64]
 FAST = {"contract", "reassoc", "nsz"}
 
 
-class Left(NamedTuple):
-    """What is left to do at a point, given the multipliers that it asks for.
+class Residuals(NamedTuple):
+    """How far a point is from the optimum, given the multipliers that it asks for.
 
     Attributes
     ----------
@@ -56,8 +56,8 @@ class Relaxation:
     problem: Problem
     width: float
 
-    def terms(self, y: Ranks, cost: Array, h: Array, t: Array, u: Array) -> tuple[Terms, Left]:
-        """The terms with their derivatives, and what is left to do.
+    def terms(self, y: Ranks, cost: Array, h: Array, t: Array, u: Array) -> tuple[Terms, Residuals]:
+        """The terms with their derivatives, and the residuals.
 
         The value is that of the true loss. Second derivatives are multiplied by `width`: they then
         stay the same when only the width changes.
@@ -67,7 +67,7 @@ class Relaxation:
         value, gap, moved = _terms(
             y, cost, h, t, u, *self.problem.shape, self.width, in_rows, in_t, curvature
         )
-        return Terms(value, in_rows, in_t, curvature), Left(gap, moved)
+        return Terms(value, in_rows, in_t, curvature), Residuals(gap, moved)
 
     def along(
         self, y: Ranks, cost: Array, h: Array, t: Array, u: Array, z: Array, tau: Array, step: float
@@ -75,13 +75,13 @@ class Relaxation:
         """First and second derivative of the terms in `step`, as in `Problem.along`."""
         return _along(y, cost, h, t, u, z, tau, step, *self.problem.shape, self.width)
 
-    def settle(self, y: Ranks, h: Array, t: Array, u: Array) -> None:
+    def update_multipliers(self, y: Ranks, h: Array, t: Array, u: Array) -> None:
         """Move the multipliers to what (h, t) asks for, in place."""
-        _settle(y, h, t, u, *self.problem.shape, self.width)
+        _update_multipliers(y, h, t, u, *self.problem.shape, self.width)
 
 
 @njit(cache=True, nogil=True, inline="always")
-def _short(y, k, h, t, kink):
+def _shortfall(y, k, h, t, kink):
     """How far a margin falls short of the kink, and the sign of the row at the threshold."""
     if y > k:
         return kink - (h - t), 1.0
@@ -95,7 +95,7 @@ def _terms(y, cost, h, t, u, first, last, low, high, kink, width, in_rows, in_t,
         pull, held, C = 0.0, 0.0, cost[i]
         in_rows[i] = 0.0
         for k in range(first[y[i]], last[y[i]]):
-            short, s = _short(y[i], k, h[i], t[k], kink)
+            short, s = _shortfall(y[i], k, h[i], t[k], kink)
             v = u[i, k] + short / width
             if low < v < high:
                 in_rows[i, 1 + k] = C
@@ -118,7 +118,7 @@ def _along(y, cost, h, t, u, z, tau, step, first, last, low, high, kink, width):
     for i in range(h.shape[0]):
         row_slope, row_bend = 0.0, 0.0
         for k in range(first[y[i]], last[y[i]]):
-            short, s = _short(y[i], k, h[i], t[k], kink)
+            short, s = _shortfall(y[i], k, h[i], t[k], kink)
             change = s * (z[i] - tau[k])
             v = u[i, k] + (short - step * change) / width
             if low < v < high:
@@ -130,8 +130,8 @@ def _along(y, cost, h, t, u, z, tau, step, first, last, low, high, kink, width):
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def _settle(y, h, t, u, first, last, low, high, kink, width):
+def _update_multipliers(y, h, t, u, first, last, low, high, kink, width):
     for i in range(h.shape[0]):
         for k in range(first[y[i]], last[y[i]]):
-            short, _ = _short(y[i], k, h[i], t[k], kink)
+            short, _ = _shortfall(y[i], k, h[i], t[k], kink)
             u[i, k] = min(max(u[i, k] + short / width, low), high)

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -8,9 +10,20 @@ from tordinal.couplings import Explicit, Implicit, Reduction
 from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron
 from tordinal.reduction import signs
-from tordinal.solvers import SMO, smo, working_set
+from tordinal.solvers import SMO
+from tordinal.solvers.smo import driver as smo
+from tordinal.solvers.smo import working_set
 
 COUPLINGS = [Reduction(), Implicit(), Explicit()]
+
+
+def with_small_sets(monkeypatch, **more):
+    """Working sets of few rows, so that small problems take several rounds."""
+    small = replace(
+        smo.TUNING, whole_rows=100, whole_rows_by_pairs=100, capacity=130, entering_rows=60, **more
+    )
+    monkeypatch.setattr(smo, "TUNING", small)
+    monkeypatch.setattr(working_set, "TUNING", small)
 
 
 def make(kernel="rbf", loss="hinge", coupling=None, seed=0, n=50, n_classes=4, cache_size=100.0):
@@ -156,11 +169,7 @@ def test_a_working_set_leads_to_the_same_optimum(loss, coupling, monkeypatch):
     X, y = ordinal_problem(400, 4, seed=3)
     gram = Gram(RBF(0.5), X, 100)
     plain = SMO(gram, problem_of(loss, coupling))
-    monkeypatch.setattr(smo, "ALL", 100)
-    monkeypatch.setattr(smo, "ALL_BY_PAIRS", 100)
-    monkeypatch.setattr(working_set, "LARGEST", 130)
-    monkeypatch.setattr(smo, "WANTED", 60)
-    monkeypatch.setattr(smo, "MANY", 300)
+    with_small_sets(monkeypatch, sampled_from=300)
     cost = np.where(np.arange(400) < 50, 1.0, 0.05)
     with_set = SMO(gram, problem_of(loss, coupling))
     warm, cold = (solver.solve(y, cost, tol=1e-5) for solver in (with_set, plain))
@@ -194,10 +203,7 @@ def test_where_no_variable_is_at_its_bound_larger_costs_change_nothing(coupling)
 
 
 def test_max_iter_holds_in_a_working_set(monkeypatch):
-    monkeypatch.setattr(smo, "ALL", 100)
-    monkeypatch.setattr(smo, "ALL_BY_PAIRS", 100)
-    monkeypatch.setattr(working_set, "LARGEST", 130)
-    monkeypatch.setattr(smo, "WANTED", 60)
+    with_small_sets(monkeypatch)
     X, y = ordinal_problem(400, noise=2.0)
     solver = SMO(Gram(RBF(1.0), X, 100.0), problem_of("hinge"))
     cost = np.full(400, 10.0)
@@ -215,8 +221,7 @@ def test_max_iter_holds_in_a_working_set(monkeypatch):
 def test_a_hard_small_problem_is_handed_over_and_ends_at_the_optimum(loss, coupling, monkeypatch):
     solver, y = make(loss=loss, coupling=coupling, n=60)
     peer = solver.solve(y, np.full(60, 10.0), tol=1e-6)
-    monkeypatch.setattr(smo, "SMALL_PATIENCE", 10)
-    monkeypatch.setattr(smo, "SMALL_PATIENCE_A_ROW", 0)
+    monkeypatch.setattr(smo, "TUNING", replace(smo.TUNING, root_after=10, root_after_per_row=0))
     handed_over, _ = make(loss=loss, coupling=coupling, n=60)
     solution = handed_over.solve(y, np.full(60, 10.0), tol=1e-6)
     assert solution.converged

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 
 from tordinal.problem import Problem
 from tordinal.reduction import Ranks, signs
-from tordinal.solvers.smo_steps import boxes
+from tordinal.solvers.smo.steps import boxes
 
 __all__ = ["in_larger_boxes"]
 
@@ -75,7 +75,7 @@ def restore_sums(
     """Take the excess of thresholds to those that lack it, within rows, where it costs least.
 
     Rows of a rank pay the same for a move from k to l: the difference of their gradients. So this
-    is a flow between few thresholds, along the cheapest way until that is full.
+    is a flow between few thresholds, along the cheapest path until that is full.
     """
     m, least = beta.shape[1], EXACT * float(np.abs(beta).sum())
     rows = [np.flatnonzero(y == rank) for rank in range(m + 1)]
@@ -84,7 +84,7 @@ def restore_sums(
     room = np.array([_room(beta, lower, upper, some) for some in rows])
     for _ in range(MOVES):
         open_ = np.where(room > least, price, np.inf)
-        way = _cheapest_way(open_.min(axis=0), excess > least, excess < -least)
+        way = _cheapest_path(open_.min(axis=0), excess > least, excess < -least)
         if way is None:
             return
         steps = [(int(open_[:, k, l].argmin()), k, l) for k, l in pairwise(way)]
@@ -109,7 +109,7 @@ def _room(beta: Array, lower: Array, upper: Array, rows: Index) -> Array:
     return np.asarray(total)
 
 
-def _cheapest_way(
+def _cheapest_path(
     price: Array, sources: NDArray[np.bool_], sinks: NDArray[np.bool_]
 ) -> list[int] | None:
     """Thresholds on the cheapest way from a source to a sink (Bellman and Ford)."""

@@ -1,5 +1,7 @@
 """Variables that follow their bounds when costs grow."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,8 +11,9 @@ from problems import ordinal_problem, problem_of
 from tordinal.engines.host.gram import Gram
 from tordinal.kernels import RBF, Perceptron
 from tordinal.reduction import signs
-from tordinal.solvers import SMO, smo
-from tordinal.solvers.larger_boxes import in_larger_boxes, restore_sums
+from tordinal.solvers import SMO
+from tordinal.solvers.smo import warm_starts as smo
+from tordinal.solvers.smo.larger_boxes import in_larger_boxes, restore_sums
 
 
 def solved(kernel, C, seed=0, n=60, tol=1e-6):
@@ -85,8 +88,8 @@ def test_what_cannot_be_moved_stays():
 def test_a_solution_follows_its_costs_in_few_steps(monkeypatch):
     """And ends where it would have without that."""
     found = []
-    for most in (smo.LARGER_BOXES, 0):
-        monkeypatch.setattr(smo, "LARGER_BOXES", most)
+    for most in (smo.TUNING.larger_boxes_size, 0):
+        monkeypatch.setattr(smo, "TUNING", replace(smo.TUNING, larger_boxes_size=most))
         solver, solution, _ = solved(Perceptron(), 20.0, n=200, tol=1e-3)
         solution = solver.solve(solution.y, 2.0 * solution.cost, warm=solution, tol=1e-3)
         assert solution.converged

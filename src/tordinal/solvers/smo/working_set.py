@@ -1,7 +1,7 @@
 """The rows that SMO is at work on, with their kernel values in a small matrix of their own.
 
 Most variables are pressed against their bounds, and a step that reads whole kernel rows mostly
-looks at rows that cannot move. So steps are taken on a few thousand rows at most, whose kernel
+reads rows that cannot move. So steps are taken on a few thousand rows at most, whose kernel
 values fit a cache of the processor; the gradient of all rows follows afterwards from what has
 changed. Trainings that follow each other work on almost the same rows, so those are kept.
 """
@@ -12,13 +12,13 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.base import KernelMatrix
+from tordinal.solvers.tuning import SMO as TUNING
 
 __all__ = ["WorkingSet"]
 
 Index = NDArray[np.int64]
 
-LARGEST = 1552  # rows of a set of some; not a power of two, which caches do not like
 TILE = 32
 
 
@@ -27,7 +27,7 @@ class WorkingSet:
 
     Parameters
     ----------
-    gram : Gram
+    gram : KernelMatrix
         The kernel of all rows.
     most : int
         Up to so many rows all of them are in the set.
@@ -42,15 +42,15 @@ class WorkingSet:
         Whether all rows are in the set, always.
     """
 
-    def __init__(self, gram: Gram, most: int):
+    def __init__(self, gram: KernelMatrix, most: int):
         self.gram = gram
         self.whole = gram.full and gram.n_rows <= most
-        self.capacity = min(LARGEST, gram.n_rows)
+        self.capacity = min(TUNING.capacity, gram.n_rows)
         self.index: Index = np.empty(0, dtype=np.int64)
         self.matrix: Any = None
         self._all: Any = None
         self._inside = np.zeros(gram.n_rows, dtype=np.bool_)
-        self._wanted = np.zeros(gram.n_rows, dtype=np.int64)  # when each row was last wanted
+        self._last_chosen = np.zeros(gram.n_rows, dtype=np.int64)  # when each row was last chosen
         self._clock = 0
 
     def begin(self, used: Index) -> None:
@@ -64,19 +64,19 @@ class WorkingSet:
             self._all = np.asarray(self.gram.rows, np.float32) if self._all is None else self._all
             self.matrix = self._all
 
-    def take(self, wanted: Index) -> None:
-        """Bring rows into the set; those that were wanted longest ago make room."""
+    def take(self, chosen: Index) -> None:
+        """Bring rows into the set; those that were chosen longest ago are dropped."""
         if self.whole:
             return
         if self.matrix is None:
             self.matrix = np.empty((self.capacity, self.capacity), dtype=np.float32)
         self._clock += 1
-        self._wanted[wanted] = self._clock
-        new = wanted[~self._inside[wanted]]
+        self._last_chosen[chosen] = self._clock
+        new = chosen[~self._inside[chosen]]
         room = self.capacity - len(self.index)
         replaced = np.empty(0, dtype=np.int64)
         if len(new) > room:
-            oldest = np.argsort(self._wanted[self.index], kind="stable")
+            oldest = np.argsort(self._last_chosen[self.index], kind="stable")
             replaced = np.sort(oldest[: len(new) - room])
             self._inside[self.index[replaced]] = False
         places = np.concatenate([replaced, np.arange(len(self.index), self.capacity)])[: len(new)]
