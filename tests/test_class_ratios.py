@@ -8,7 +8,6 @@ from tordinal import TOR
 from tordinal.class_ratios import (
     check_class_ratio,
     estimate_ratio,
-    ratio_interval,
     resolve_ratio,
 )
 
@@ -93,18 +92,3 @@ def test_a_class_without_unlabelled_rows_or_a_single_fold_is_no_obstacle():
     X, y = ordinal_problem(40, 2, seed=1)
     model = TOR(class_ratio="estimated").fit(X, hide(y, 3))
     assert set(model.transduction_) <= {0, 1}
-
-
-def test_an_interval_holds_the_estimate_and_narrows_with_labels():
-    rng = np.random.default_rng(0)
-    p = rng.dirichlet([0.4, 0.4, 0.4], 400)
-    few, many = (ratio_interval(p, n * np.array([2, 1, 1])) for n in (5, 200))
-    for ratio, low, high in (few, many):
-        assert ratio.sum() == pytest.approx(1.0)
-        assert (low >= 0).all()
-        assert (low <= ratio).all()
-        assert (ratio <= high).all()
-        assert (high <= 1).all()
-    assert (many[2] - many[1]).mean() < 0.6 * (few[2] - few[1]).mean()
-    again = ratio_interval(p, 5 * np.array([2, 1, 1]))
-    np.testing.assert_array_equal(again, few)

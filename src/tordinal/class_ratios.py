@@ -12,17 +12,12 @@ __all__ = [
     "check_class_ratio",
     "estimate_ratio",
     "predicted_counts",
-    "ratio_interval",
     "ratio_of_counts",
     "resolve_ratio",
 ]
 
 Array = NDArray[np.float64]
 
-DRAWS, MOST_DRAWN = 100, 2000  # draws behind an interval, and rows of each at most
-# Draws know nothing of what calibration gets wrong. By so much intervals must be wider to hold the
-# truth in 9 of 10 cases (measured on six tables with 60 and 200 labels).
-WIDER = 1.6
 PULL = 800.0  # labels at which the labelled ratio counts as much as perfect posteriors
 EM_STEPS, EM_TOLERANCE = 1000, 1e-6
 
@@ -181,58 +176,6 @@ def estimate_ratio(posteriors: Array, labeled: Array, n_labels: int) -> Array:
         if float(np.abs(ratio - last).max()) < EM_TOLERANCE:
             break
     return ratio / ratio.sum()
-
-
-def ratio_interval(
-    posteriors: Array, labeled: NDArray[np.int64], seed: int = 0
-) -> tuple[Array, Array, Array]:
-    """The estimated class ratio of some rows, and between which values it lies.
-
-    By resampling: both the labels, whose ratio is the estimate's anchor, and the rows are drawn
-    anew a hundred times.
-
-    Parameters
-    ----------
-    posteriors : ndarray of shape (n_rows, n_classes)
-        Class probabilities by a model of the labelled rows.
-    labeled : ndarray of shape (n_classes,)
-        How many labelled rows each class has.
-    seed : int
-        Seed of the draws.
-
-    Returns
-    -------
-    ratio, low, high : ndarray of shape (n_classes,)
-        The estimate, and between which values each share lies in 9 of 10 cases.
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> p = np.array([[0.99, 0.01]] * 80 + [[0.01, 0.99]] * 20)
-    >>> ratio, low, high = ratio_interval(p, np.array([50, 50]))
-    >>> bool(low[0] < ratio[0] < high[0])
-    True
-    """
-    rng, n = np.random.default_rng(seed), int(labeled.sum())
-    share = labeled / n
-    some = posteriors[
-        np.linspace(0, len(posteriors) - 1, min(len(posteriors), MOST_DRAWN)).astype(int)
-    ]
-    draws = []
-    for _ in range(DRAWS):
-        counts = rng.multinomial(n, share)
-        # A class that is not drawn is still known to exist.
-        drawn = (counts + 0.5 * share) / (n + 0.5)
-        # Posteriors of models of other labels would have been right for the ratio of those.
-        p = some[rng.integers(0, len(some), len(some))] * (drawn / np.maximum(share, 1e-9))
-        draws.append(estimate_ratio(p / p.sum(axis=1, keepdims=True), drawn, n))
-    low, high = np.quantile(draws, [0.025, 0.975], axis=0)
-    ratio = estimate_ratio(posteriors, share, n)
-    low, high = (
-        ratio - WIDER * np.maximum(ratio - low, 0),
-        ratio + WIDER * np.maximum(high - ratio, 0),
-    )
-    return ratio, np.maximum(low, 0.0), np.minimum(high, 1.0)
 
 
 def _information(posteriors: Array) -> float:

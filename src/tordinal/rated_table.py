@@ -10,10 +10,12 @@ from typing import IO, Any
 import pandas as pd
 
 from tordinal.exceptions import InputError
+from tordinal.inference import TableEstimates
 from tordinal.progress import Listener
 from tordinal.report.page import render_report
 from tordinal.tables.answers import Answers, decimal_of, is_earlier
 from tordinal.tables.columns import TableEncoder, find_columns
+from tordinal.tables.estimates import estimate_groups, estimate_rating, representativeness_note
 from tordinal.tables.expected_error import ExpectedError
 from tordinal.tables.files import read_table, write_table
 from tordinal.tables.filled import fill_in, to_fill_in
@@ -39,6 +41,7 @@ def rate_table(
     drop: str | Sequence[str] = (),
     order: Sequence[Any] | None = None,
     missing: str | Sequence[str] = (),
+    by: str | Sequence[str] = (),
     method: str = "auto",
     C: float | None = None,
     kernel: str | None = None,
@@ -74,6 +77,8 @@ def rate_table(
         categorical, or of a well-known scale.
     missing : str or sequence of str, default=()
         Cells that stand for no value, besides the usual ones.
+    by : str or sequence of str, default=()
+        Columns whose groups are estimated, too: average and shares of each product, say.
     method : {"auto", "tor", "redsvm"}, default="auto"
         "auto" chooses models by cross-validation, and whether unrated rows help; "tor" uses
         them, "redsvm" does not.
@@ -133,12 +138,14 @@ def rate_table(
     settings = Settings(
         method=method, C=C, kernel=kernel, loss=loss, seed=random_state, jobs=n_jobs, quick=quick
     )
+    by = _names(by)
     listen = callback or (lambda task, done, total: None)
     source = os.path.basename(os.fspath(table)) if isinstance(table, (str, os.PathLike)) else ""
     frame = table if isinstance(table, pd.DataFrame) else None
     table, marks = _read(table, encoding, sheet), _names(missing)
     notes = list(table.notes)
     find_columns([target], table.names, "target")
+    find_columns(by, table.names, "by")
     earlier = [name for name in table.names if is_earlier(name, target)]
     if earlier:
         table = table.without(earlier)
@@ -165,9 +172,12 @@ def rate_table(
     ratings = read_target(target, part[target], order, marks)
     rating = rate(part.features(target), ratings, encoder, settings, listen)
     rating.notes = [*notes, *rating.notes]
+    differs = None if quick else representativeness_note(rating)
+    if differs is not None:
+        rating.notes.append(differs)
     return RatedTable(
         rating=rating, table=table, part=part, rows=kept, abstain=abstain,
-        probabilities=probabilities, source=source, original=frame,
+        probabilities=probabilities, by=by, source=source, original=frame,
     )  # fmt: skip
 
 
@@ -198,8 +208,12 @@ class RatedTable:
         Zero-one error and MAE of each model and of a constant prediction, with the half widths
         of their intervals.
     classes : DataFrame
-        For each rating the given and predicted rows, and its estimated share among unrated rows
-        with an interval.
+        For each rating the given and predicted rows, and its estimated share of all rows with an
+        interval.
+    estimates : TableEstimates or None
+        The average rating of all rows and the share of each rating, with intervals.
+    groups : DataFrame
+        The same for each group of the columns that `by` names.
     verdict : str
         Whether the unrated rows helped.
     notes : list of str
@@ -228,6 +242,7 @@ class RatedTable:
     rows: list[int]
     abstain: float | None
     probabilities: bool
+    by: list[str]
     source: str
     original: pd.DataFrame | None = None
 
@@ -255,6 +270,19 @@ class RatedTable:
     def expected_error(self) -> ExpectedError:
         """Estimates of the error by cross-validation."""
         return self.rating.expected_error
+
+    @cached_property
+    def estimates(self) -> TableEstimates | None:
+        """The average rating of all rows and the share of each rating, with intervals.
+
+        They hold if the rated rows are a random sample of the table (docs/inference.md).
+        """
+        return estimate_rating(self.rating)
+
+    @cached_property
+    def groups(self) -> pd.DataFrame:
+        """Average and shares of each group of the columns that `by` names, highest first."""
+        return estimate_groups(self.rating, self.part, self.by)
 
     @cached_property
     def answers(self) -> Answers:
@@ -291,13 +319,13 @@ class RatedTable:
     @property
     def classes(self) -> pd.DataFrame:
         """Counts and estimated shares of each rating."""
-        totals, shares = self.rating.totals, self.rating.shares
+        totals, estimates = self.rating.totals, self.estimates
         frame = pd.DataFrame(
             {"given": totals.given, "predicted": totals.predicted},
             index=pd.Index(self.rating.target.classes, name=self.target),
         )
-        for k, name in enumerate(("share", "share_low", "share_high"), start=1):
-            frame[name] = [row[k] for row in shares] if shares else float("nan")
+        for name, column in (("share", "value"), ("share_low", "low"), ("share_high", "high")):
+            frame[name] = float("nan") if estimates is None else estimates.shares[column].to_numpy()
         return frame
 
     def suggest(self, n: int = 10) -> pd.DataFrame:
@@ -345,7 +373,7 @@ class RatedTable:
         """
         abstained = None if self.abstain is None else (self.answers.unsure, self.abstain)
         source = source or self.source or "a data frame"
-        return render_report(self.rating, self.part, source, result, abstained)
+        return render_report(self.rating, self.part, source, result, abstained, self.groups)
 
     def report(self, path: str | os.PathLike[str]) -> None:
         """Write the report to a file.

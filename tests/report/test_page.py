@@ -5,8 +5,10 @@ import shutil
 import xml.etree.ElementTree as ET
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from tordinal import rate_table
 from tordinal.datasets import make_reviews
 from tordinal.datasets._reviews import OPINIONS
 from tordinal.report import page as page_module
@@ -235,11 +237,19 @@ def test_in_a_browser_no_script_runs_and_nothing_is_requested(page, tmp_path):
         browser.close()
 
 
-def test_shares_of_the_unrated_rows_have_an_interval(rated, page):
-    rating, _ = rated
-    shares = rating.shares
-    assert [name for name, *_ in shares] == rating.target.classes
-    assert sum(share for _, share, _, _ in shares) == pytest.approx(1.0)
-    assert all(low <= share <= high for _, share, low, high in shares)
-    if rating.expected_error.judgement != "unknown":
-        assert "share of the unrated rows" in page
+def test_the_whole_table_is_estimated_with_its_groups():
+    frame = pd.DataFrame({"x": np.arange(200) % 20, "shop": np.repeat(["a<b", "c"], 100)})
+    grades = pd.array(np.arange(200) % 20 // 7, dtype="Int64")
+    frame["grade"] = grades
+    frame.loc[np.arange(200) % 3 > 0, "grade"] = pd.NA
+    rated = rate_table(frame, "grade", by="shop", method="redsvm")
+    page = rated.to_html()
+    assert "The whole table" in page
+    assert f"{rated.estimates.mean.value:.2f} (90 % interval" in page
+    assert "Average by shop" in page
+    assert "a&lt;b" in page
+    assert "a<b" not in page
+    groups = rated.groups.set_index("group")
+    assert groups.loc["c", "rows"] == 100
+    for low, high in zip(groups["average_low"], groups["average_high"], strict=True):
+        assert f"{low:.2f} to {high:.2f}" in page

@@ -5,9 +5,11 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any
 
+import numpy as np
+import pandas as pd
 from rich.console import Console
 from rich.text import Text
 
@@ -19,7 +21,9 @@ from tordinal.cli.session import (
     ignore_interrupts,
     with_option_names,
 )
+from tordinal.inference import TableEstimates
 from tordinal.rated_table import RatedTable, rate_table
+from tordinal.tables.estimates import describe
 from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
@@ -29,7 +33,9 @@ from tordinal.tables.values import TableError, visible
 __all__ = ["Job", "check_job", "listed", "names_in", "run_label", "say_how_long", "summarise"]
 
 # A search takes about this long on a machine with two cores; shorter ones are not announced.
-QUICK_ROWS, SECONDS, SECONDS_PER_ROW = 200, 5.0, 0.0025
+QUICK_ROWS, SECONDS, SECONDS_PER_ROW = 200, 5.0, 0.0015
+MANY_ROWS, SECONDS_PER_MORE = 10_000, 0.0002  # beyond, models are fitted to a part of the rows
+MOST_GROUPS = 20  # of a column that are printed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -47,6 +53,8 @@ class Job:
     model: str | None = None
     encoding: str | None = None
     missing: str | None = None
+    by: list[str] = field(default_factory=list)
+    groups: str | None = None
     sheet: str | None = None
     filled: str | None = None
     next: tuple[int, str] | None = None
@@ -59,6 +67,7 @@ class Job:
     def outputs(self) -> dict[str, str]:
         """Files to write, by what they are."""
         paths = {"table": self.out, "report": self.report, "model": self.model}
+        paths["groups"] = self.groups
         paths["next"] = None if self.next is None else self.next[1]
         return {name: path for name, path in paths.items() if path is not None}
 
@@ -109,6 +118,7 @@ def run_label(
                 drop=listed(job.drop, table.names),
                 order=names_in(job.order),
                 missing=names_in(job.missing),
+                by=listed(job.by, table.names),
                 method=settings.method,
                 C=settings.C,
                 kernel=settings.kernel,
@@ -132,6 +142,9 @@ def run_label(
         if job.model is not None:
             content = dump_model(rated.model)
             outputs.write(job.model, lambda file: file.write(content))
+        if job.groups is not None:
+            groups = rated.groups.to_csv(index=False, float_format="%.6g")
+            outputs.write(job.groups, lambda file: file.write(groups.encode()))
         if job.next is not None:
             number, path = job.next
             form, added = rated.form(number)
@@ -139,12 +152,19 @@ def run_label(
         progress("writing", 1, 1)
         ignore_interrupts()
         outputs.commit()
-    summarise(console, job, rated.rating, rated.answers.unsure, time.perf_counter() - started)
+    summarise(
+        console, job, rated.rating, rated.answers.unsure, time.perf_counter() - started,
+        rated.estimates, rated.groups,
+    )  # fmt: skip
     return rated
 
 
 def check_job(job: Job) -> None:
     """Check what can be checked before anything is read."""
+    if job.groups is not None and not job.by:
+        raise TableError("--groups needs --by COLUMN: the columns whose groups are estimated")
+    if job.groups == "-":
+        raise TableError("--groups needs a file; only the table can go to standard output")
     if "-" in (job.report, job.model) or (job.next is not None and job.next[1] == "-"):
         raise TableError(
             "--report, --model and --next need a file; only the table can go to standard output"
@@ -159,7 +179,8 @@ def check_job(job: Job) -> None:
 def say_how_long(console: Console, settings: Settings, n_rows: int) -> None:
     """Announce about how long a search takes, unless it is short."""
     if settings.method == "auto" and not settings.quick and n_rows > QUICK_ROWS:
-        seconds = SECONDS + SECONDS_PER_ROW * n_rows
+        seconds = SECONDS + SECONDS_PER_ROW * min(n_rows, MANY_ROWS)
+        seconds += SECONDS_PER_MORE * max(n_rows - MANY_ROWS, 0)
         about = f"{seconds:.0f} s" if seconds < 90 else f"{seconds / 60:.0f} minutes"
         console.print(
             f"{n_rows:,} rows: choosing a model takes about {about}; --quick is faster.",
@@ -184,8 +205,16 @@ def listed(options: list[str], known: list[str]) -> list[str]:
     return [name if name in known else padded.get(name, name) for name in asked]
 
 
-def summarise(console: Console, job: Job, rating: Rating, unsure: int, seconds: float) -> None:
-    """Print the expected error, what was done, and the files that were written."""
+def summarise(
+    console: Console,
+    job: Job,
+    rating: Rating,
+    unsure: int,
+    seconds: float,
+    estimates: TableEstimates | None = None,
+    groups: pd.DataFrame | None = None,
+) -> None:
+    """Print the expected error, the estimates, what was done, and the files that were written."""
     expected = rating.expected_error
     useful = expected.judgement == "useful"
     console.print(Text(visible(str(expected)), style="bold" if useful else "bold yellow"))
@@ -204,6 +233,10 @@ def summarise(console: Console, job: Job, rating: Rating, unsure: int, seconds: 
     for k, name in enumerate(rating.target.classes):
         counts.add_row(Text(visible(str(name))), f"{totals.given[k]:,}", f"{totals.predicted[k]:,}")
     console.print(counts)
+    if estimates is not None:
+        console.print(Text(describe(rating, estimates)))
+    if groups is not None and len(groups):
+        _print_groups(console, groups)
     for note in rating.notes:
         console.print(Text(f"Note: {visible(note)}."))
     console.print(Text(visible(rating.verdict)))
@@ -227,3 +260,20 @@ def summarise(console: Console, job: Job, rating: Rating, unsure: int, seconds: 
     for what, path in job.outputs.items():
         where = visible(path) if path != "-" else "standard output"
         console.print(Text(f"  {what:7} {where}"), soft_wrap=True)
+
+
+def _print_groups(console: Console, groups: pd.DataFrame) -> None:
+    """Print the average of each group, the highest first."""
+    for name, part in groups.groupby("column", sort=False):
+        table = grid(visible(str(name)), "rows", "ratings", "average", "90 % interval")
+        for row in part.head(MOST_GROUPS).itertuples():
+            known = np.isfinite(row.average_low)
+            table.add_row(
+                Text(visible(str(row.group))), f"{row.rows:,}", f"{row.ratings:,}",
+                f"{row.average:.2f}" if np.isfinite(row.average) else "unknown",
+                f"{row.average_low:.2f} to {row.average_high:.2f}" if known else "too few ratings",
+            )  # fmt: skip
+        console.print(table)
+        if len(part) > MOST_GROUPS:
+            more = f"{len(part) - MOST_GROUPS:,} more groups have lower averages; --groups FILE "
+            console.print(f"{more}writes all of them.", highlight=False)

@@ -184,6 +184,15 @@ def label(
         str | None, typer.Option(metavar="FILE", help="Ratings: what --next wrote, filled in.")
     ] = None,
     sheet: Sheet = None,
+    by: Annotated[
+        list[str] | None,
+        typer.Option(
+            metavar="COLUMN", help="Estimate the average rating and shares per group of a column."
+        ),
+    ] = None,
+    groups: Annotated[
+        str | None, typer.Option(metavar="G.csv", help="Write the estimates per group (--by).")
+    ] = None,
     report: Annotated[
         str | None, typer.Option(metavar="R.html", help="Write a report to look at.")
     ] = None,
@@ -243,7 +252,7 @@ def label(
             file=file, target=target, out=out, text=text or [], columns=columns, drop=drop or [],
             order=order, report=report, model=model, encoding=encoding, missing=missing,
             sheet=sheet, filled=filled, next=next_rows, probabilities=probabilities,
-            abstain=abstain, embeddings=embeddings, force=force,
+            abstain=abstain, embeddings=embeddings, by=by or [], groups=groups, force=force,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many

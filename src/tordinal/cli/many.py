@@ -155,8 +155,9 @@ def run_label_many(
 def check_label(job: Job, settings: Settings) -> None:
     """Check what many files do not support, before a cluster is started."""
     check_job(replace(job, out="-"))
-    for option, value in (("--next", job.next), ("--filled", job.filled), ("--sheet", job.sheet)):
-        if value is not None:
+    single = {"--next": job.next, "--filled": job.filled, "--sheet": job.sheet, "--by": job.by}
+    for option, value in single.items():
+        if value:
             raise TableError(f"{option} requires a single table, and {job.file} names many")
     check_names(job.file, job.out)
     if settings.kernel not in (None, "linear"):

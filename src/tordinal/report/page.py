@@ -4,11 +4,13 @@ from importlib.resources import files
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import scipy.sparse as sp
 from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from tordinal.report import pictures
+from tordinal.tables.estimates import describe, estimate_rating
 from tordinal.tables.files import Table
 from tordinal.tables.rating import Rating
 from tordinal.tables.suggest import worth_rating
@@ -21,6 +23,7 @@ NEXT = 10  # rows suggested for labelling
 LONGEST = 1000  # characters of a cell that are shown
 FOLDED = 160  # characters from which a cell is folded
 SHOWN_COLUMNS = 4  # columns of a row that are shown
+MOST_GROUPS = 40  # groups of a column that are listed; the others are in the file of --groups
 
 
 def render_report(
@@ -29,6 +32,7 @@ def render_report(
     source: str,
     result: str,
     abstained: tuple[int, float] | None = None,
+    groups: pd.DataFrame | None = None,
 ) -> str:
     """Write the report.
 
@@ -42,6 +46,8 @@ def render_report(
         Names of the input and the output.
     abstained : (int, float) or None
         How many rows stay unrated because their confidence is below a limit, and that limit.
+    groups : DataFrame or None
+        Estimates by group, as `estimate_groups` makes them.
 
     Returns
     -------
@@ -73,6 +79,8 @@ def render_report(
     shown.append(pictures.projection(names, h, leader.thresholds_, rating.rank))
     if transducer is not None and any(r["swaps"] for r in transducer.history_):
         shown.append(pictures.objective(transducer.history_))
+    estimates = estimate_rating(rating)
+    shown[1:1] = [pictures.averages(name, of_column) for name, of_column in _groups(groups)]
     columns = _shown_columns(rating)
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
@@ -95,7 +103,10 @@ def render_report(
         card=rating.model.card,
         errors=rating.error_rows,
         sure=totals.sure,
-        shares=[(visible(str(name)), *rest) for name, *rest in rating.shares],
+        estimates=estimates,
+        average="" if estimates is None else describe(rating, estimates),
+        groups=_groups(groups),
+        most_groups=MOST_GROUPS,
         curve="" if rating.curve is None else str(rating.curve),
         expected=rating.expected_error,
         sentence=visible(str(rating.expected_error)),
@@ -184,6 +195,19 @@ def _shown_columns(rating: Rating) -> list[str]:
         c["name"] for c in used if c["role"] != "text"
     ]
     return ordered[:SHOWN_COLUMNS]
+
+
+def _groups(groups: pd.DataFrame | None) -> list[tuple[str, list[dict[str, Any]]]]:
+    """The groups of each column, with names that are safe to show."""
+    if groups is None or len(groups) == 0:
+        return []
+    return [
+        (
+            visible(name),
+            [{**row, "group": visible(row["group"])} for row in part.to_dict("records")],
+        )
+        for name, part in groups.groupby("column", sort=False)
+    ]
 
 
 def _row(

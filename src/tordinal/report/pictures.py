@@ -16,6 +16,7 @@ from tordinal.tables.expected_error import share_margin
 
 __all__ = [
     "Picture",
+    "averages",
     "by_rating",
     "class_shares",
     "confusion",
@@ -27,6 +28,7 @@ __all__ = [
 ]
 
 WIDTH = 480
+MOST_GROUPS = 20  # in a picture
 # Colours from low to high, which colour-blind eyes tell apart.
 STOPS = ((181, 84, 26), (203, 164, 60), (96, 150, 140), (31, 106, 165))
 
@@ -231,6 +233,46 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
             if cell >= 18:
                 kind = "on-heat" if share[i, j] > 0.55 else ""
                 picture.text(x + cell / 2 - 1, y + cell / 2 + 4, str(counts[i, j]), "middle", kind)
+    return picture
+
+
+def averages(column: str, groups: list[dict[str, Any]]) -> Picture:
+    """Average rating of each group, highest first, with its interval."""
+    shown = [g for g in groups if np.isfinite(g["average"])][:MOST_GROUPS]
+    names = [g["group"] for g in shown]
+    rows = [
+        [g["group"], f"{g['rows']:,}", f"{g['ratings']:,}", f"{g['average']:.2f}"] for g in shown
+    ]
+    step, left = 26, margin([short(name) for name in names] or [""])
+    picture = Picture(
+        f"Average by {column}",
+        "A dot for the estimated average of each group and a line for its 90 % interval; groups "
+        "with too few ratings for an interval have a dot alone.",
+        ["group", "rows", "ratings", "average"],
+        rows,
+        step * len(shown) + 40,
+    )
+    ends = [g[key] for g in shown for key in ("average", "average_low", "average_high")]
+    finite = [value for value in ends if np.isfinite(value)] or [0.0, 1.0]
+    low, high = min(finite), max(finite)
+    scale = (WIDTH - left - 30) / max(high - low, 1e-9)
+
+    def place(value: float) -> float:
+        return left + 10 + scale * (value - low)
+
+    bottom = step * len(shown) + 8
+    picture.line(left + 10, bottom, WIDTH - 20, bottom, "axis")
+    for value, anchor in ((low, "start"), (high, "end")):
+        picture.text(place(value), bottom + 18, f"{value:.2f}", anchor, "small")
+    for i, group in enumerate(shown):
+        y = 16 + step * i
+        picture.text(left - 8, y + 4, short(group["group"]), "end")
+        if np.isfinite(group["average_low"]):
+            ends_of = place(group["average_low"]), place(group["average_high"])
+            picture.line(ends_of[0], y, ends_of[1], y, "whisker")
+        shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot">{}</circle>')
+        tip = f"{group['group']}: {group['average']:.2f}"
+        picture.shapes.append(shape.format(place(group["average"]), y, _tip(tip)))
     return picture
 
 

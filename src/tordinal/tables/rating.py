@@ -14,7 +14,6 @@ import pandas as pd
 from joblib import parallel_config
 from numpy.typing import NDArray
 
-from tordinal.class_ratios import ratio_interval
 from tordinal.distances import Matrix
 from tordinal.estimators import REDSVM, TOR, TORCV
 from tordinal.fitting import Recipe
@@ -306,23 +305,6 @@ class Rating:
         return np.where(self.given, 1.0, self.probability[np.arange(len(self.rank)), self.rank])
 
     @property
-    def shares(self) -> list[tuple[Any, float, float, float]]:
-        """Each rating with its share among the unrated rows, as estimated, and its interval.
-
-        Empty where no row is unrated.
-        """
-        posteriors = self.probability[~self.given]
-        if len(posteriors) == 0:
-            return []
-        n_classes = len(self.target.classes)
-        counts = np.bincount(self.target.rank[self.given], minlength=n_classes)
-        ratio, low, high = ratio_interval(posteriors, counts)
-        return [
-            (name, float(r), float(a), float(b))
-            for name, r, a, b in zip(self.target.classes, ratio, low, high, strict=True)
-        ]
-
-    @property
     def expected_error(self) -> ExpectedError:
         """The error on ratings that were held out."""
         return estimate_error(self.target.rank[self.held_out], self.cv_rank, self.target.classes)
@@ -502,7 +484,11 @@ def _verdict(rating: Rating, said: str) -> str:
     if name == "this model" and rating.transducer is None:
         return f"Only the rated rows were used: off by {without:.2f} steps on average."
     with_them = rating.errors[name][1]
+    # Half a standard error of one of the errors: they are of the same rows, and vary together.
+    noise = 0.5 * rating.spread[name] / np.sqrt(max(len(rating.held_out), 1))
     helps = "help" if with_them < without else "do not help"
+    if abs(with_them - without) < noise:
+        helps = "make no visible difference"
     return (
         f"The unrated rows {helps}: a single model is off by {with_them:.2f} steps on average with "
         f"them, by {without:.2f} without."

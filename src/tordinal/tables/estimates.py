@@ -1,0 +1,142 @@
+"""Averages, class shares and groups of a rated table, with confidence intervals."""
+
+import warnings
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tordinal.inference import TableEstimates, check_representative, estimate_table
+from tordinal.inference.difference import FEWEST
+from tordinal.tables.rating import Rating
+from tordinal.tables.table import Table, cell_text
+from tordinal.tables.values import number, visible
+
+__all__ = ["describe", "estimate_groups", "estimate_rating", "representativeness_note"]
+
+MOST_NAMED = 3  # columns that are named where rated and unrated rows differ
+
+
+def estimate_rating(rating: Rating, groups: Any = None) -> TableEstimates | None:
+    """Estimate the average and the shares of all rows, and by group.
+
+    Ratings that the model has not seen correct its predictions, so the intervals hold whatever the
+    model is worth, if the rated rows are a random sample.
+
+    Parameters
+    ----------
+    rating : Rating
+        The rated rows.
+    groups : sequence or None
+        The group of each row.
+
+    Returns
+    -------
+    estimates : TableEstimates or None
+        None where the rows are a sample of the table only, or no rating could be held out.
+    """
+    if rating.whole is not None or len(rating.held_out) == 0:
+        return None
+    p = rating.probability.copy()
+    p[rating.held_out] = rating.cv_probability
+    scores = scale_of(rating.target.classes)
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # too few ratings: the estimate says so itself
+        return estimate_table(
+            rating.target.rank, p, groups=groups, classes=range(p.shape[1]), scores=scores
+        )
+
+
+def scale_of(classes: Sequence[Any]) -> NDArray[np.float64]:
+    """The numbers of the ratings; ranks from 1 if they are words.
+
+    Examples
+    --------
+    >>> scale_of(["1", "2", "5"]), scale_of(["poor", "good"])
+    (array([1., 2., 5.]), array([1., 2.]))
+    """
+    values = [number(c) for c in classes]
+    if any(v is None for v in values):
+        return np.arange(1.0, len(classes) + 1)
+    return np.array(values, dtype=np.float64)
+
+
+def estimate_groups(
+    rating: Rating, table: Table | Mapping[str, Sequence[Any]], by: Sequence[str]
+) -> pd.DataFrame:
+    """Estimate average and shares for each group, of each of some columns.
+
+    Returns
+    -------
+    groups : DataFrame
+        One row per group with the columns `column`, `group`, `rows`, `ratings`, `average`,
+        `average_low`, `average_high` and, for each rating, ``share_<rating>`` with its interval;
+        groups with the highest average first.
+    """
+    parts = [_groups_of(rating, name, [cell_text(cell).strip() for cell in table[name]])
+             for name in by]  # fmt: skip
+    return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
+
+
+def _groups_of(rating: Rating, name: str, cells: list[str]) -> pd.DataFrame:
+    groups = np.array([cell or None for cell in cells], dtype=object)
+    estimates = estimate_rating(rating, groups)
+    if estimates is None or estimates.groups is None:
+        return pd.DataFrame()
+    long = estimates.groups
+    mean = long[long["quantity"] == "mean"].set_index("group")
+    wide = pd.DataFrame({
+        "column": name, "group": mean.index, "rows": mean["n_rows"].to_numpy(),
+        "ratings": mean["n_rated"].to_numpy(), "average": mean["value"].to_numpy(),
+        "average_low": mean["low"].to_numpy(), "average_high": mean["high"].to_numpy(),
+    })  # fmt: skip
+    shares = long[long["quantity"] == "share"]
+    for k, label in enumerate(rating.target.classes):
+        share = shares[shares["rating"] == k].set_index("group").loc[mean.index]
+        for suffix, column in (("", "value"), ("_low", "low"), ("_high", "high")):
+            wide[f"share_{label}{suffix}"] = share[column].to_numpy()
+    return wide.sort_values(["average", "group"], ascending=[False, True], ignore_index=True)
+
+
+def describe(rating: Rating, estimates: TableEstimates) -> str:
+    """The average and the most frequent rating of the whole table, in one sentence."""
+    mean, classes = estimates.mean, rating.target.classes
+    unit = "" if all(number(c) is not None for c in classes) else (
+        f" on the scale from 1 ({visible(str(classes[0]))}) to "
+        f"{len(classes)} ({visible(str(classes[-1]))})"
+    )  # fmt: skip
+    if np.isnan(mean.low):
+        return f"Average of all rows: {_short(mean.value)}{unit}; too few ratings for an interval."
+    k = int(estimates.shares["value"].to_numpy().argmax())
+    share = estimates.shares.iloc[k]
+    return (
+        f"Average of all {mean.n_rows:,} rows: {_short(mean.value)}{unit} (90 % interval "
+        f"{_short(mean.low)} to {_short(mean.high)}). The most frequent rating is "
+        f"{visible(str(classes[k]))}, with {100 * share['value']:.0f} % of the rows "
+        f"({100 * share['low']:.0f} to {100 * share['high']:.0f} %). This holds if the rated rows are a random sample."
+    )
+
+
+def _short(value: float) -> str:
+    """A number with two decimals, or three digits where it is large."""
+    return f"{value:.2f}" if abs(value) < 10 else f"{value:.3g}"
+
+
+def representativeness_note(rating: Rating) -> str | None:
+    """A note where rated and unrated rows differ visibly, and by which columns."""
+    given = rating.given
+    if rating.whole is not None or min(given.sum(), (~given).sum()) < FEWEST:
+        return None
+    result = check_representative(rating.X, given)
+    if result.representative:
+        return None
+    names = rating.model.encoder.get_feature_names_out()
+    differing = [names[int(f.removeprefix("x"))][0] for f in result.features["feature"]]
+    columns = ", ".join(list(dict.fromkeys(differing))[:MOST_NAMED])
+    return (
+        "rated and unrated rows differ, most in the columns "
+        f"{columns}: the rated rows are no random sample, and averages and shares of the whole "
+        "table can be wrong"
+    )

@@ -1,0 +1,90 @@
+from types import SimpleNamespace
+
+import numpy as np
+import pandas as pd
+
+from tordinal import rate_table
+from tordinal.inference import estimate_by_group, estimate_mean, estimate_shares
+from tordinal.tables.estimates import (
+    describe,
+    estimate_groups,
+    estimate_rating,
+    representativeness_note,
+    scale_of,
+)
+
+N, K = 400, 4
+RNG = np.random.default_rng(0)
+TRUTH = RNG.integers(0, K, N)
+GIVEN = RNG.permutation(N) < 80
+SHOPS = np.array(["north", "south", "east", "west", "inland"])[RNG.integers(0, 5, N)]
+
+
+def rating(classes=("1", "2", "3", "5"), held_out=None, whole=None):
+    """A rated table; the model's own probabilities of rated rows are certain, and so useless."""
+    noise = RNG.dirichlet(np.ones(K), N)
+    honest = 0.6 * np.eye(K)[TRUTH] + 0.4 * noise
+    fitted = np.where(GIVEN[:, None], np.eye(K)[TRUTH], honest)
+    held_out = np.flatnonzero(GIVEN) if held_out is None else held_out
+    target = SimpleNamespace(rank=np.where(GIVEN, TRUTH, -1), classes=list(classes))
+    return SimpleNamespace(
+        target=target, probability=fitted, held_out=held_out, cv_probability=honest[held_out],
+        whole=whole, given=GIVEN, honest=honest,
+    )  # fmt: skip
+
+
+def test_the_numbers_of_the_scale_are_averaged():
+    rated = rating()
+    estimates = estimate_rating(rated)
+    scores = [1, 2, 3, 5]
+    y = rated.target.rank
+    expected = estimate_mean(y, rated.honest, classes=range(K), scores=scores)
+    assert estimates.mean == expected
+    assert expected.low <= np.array(scores)[TRUTH].mean() <= expected.high
+    shares = estimate_shares(y, rated.honest, classes=range(K))
+    np.testing.assert_allclose(estimates.shares["value"], shares["value"])
+    assert f"{expected.value:.2f} (90 % interval" in describe(rated, estimates)
+
+
+def test_words_are_averaged_by_their_ranks():
+    np.testing.assert_array_equal(scale_of(["low", "mid", "top"]), [1, 2, 3])
+    rated = rating(("poor", "fair", "good", "best"))
+    said = describe(rated, estimate_rating(rated))
+    assert "on the scale from 1 (poor) to 4 (best)" in said
+
+
+def test_without_held_out_ratings_or_all_rows_there_is_no_estimate():
+    assert estimate_rating(rating(held_out=np.empty(0, dtype=int))) is None
+    assert estimate_rating(rating(whole=object())) is None
+
+
+def test_groups_have_rows_ratings_averages_and_shares():
+    rated = rating()
+    cells = ["" if i < 7 else shop for i, shop in enumerate(SHOPS)]
+    groups = estimate_groups(rated, {"shop": cells}, ["shop"])
+    assert sorted(groups["group"]) == ["east", "inland", "north", "south", "west"]
+    assert groups["rows"].sum() == N - 7
+    assert groups["ratings"].sum() == GIVEN[7:].sum()
+    assert (np.diff(groups["average"]) <= 0).all()
+    long = estimate_by_group(
+        rated.target.rank, rated.honest, np.array([c or None for c in cells], dtype=object),
+        classes=range(K), scores=[1, 2, 3, 5],
+    )  # fmt: skip
+    mean = long[long["quantity"] == "mean"].set_index("group")["value"]
+    np.testing.assert_allclose(groups.set_index("group")["average"], mean[groups["group"]])
+    total = groups[[f"share_{c}" for c in ("1", "2", "3", "5")]].sum(axis=1)
+    np.testing.assert_allclose(total, 1.0, atol=0.05)  # each share is estimated by itself
+
+
+def test_a_selection_by_a_column_is_noticed():
+    X = np.random.default_rng(0).normal(size=(300, 3))
+    frame = pd.DataFrame(X, columns=["age", "size", "weight"])
+    frame["grade"] = pd.array(1 + np.digitize(X[:, 0] + X[:, 1], [-1, 0, 1]), dtype="Int64")
+
+    def note(rows):
+        some = frame.copy()
+        some.loc[~rows, "grade"] = pd.NA
+        return representativeness_note(rate_table(some, "grade", method="redsvm").rating)
+
+    assert note(np.random.default_rng(1).permutation(300) < 80) is None
+    assert "differ, most in the columns weight" in note(X[:, 2] > 0.7)
