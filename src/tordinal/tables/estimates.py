@@ -115,7 +115,8 @@ def describe(rating: Rating, estimates: TableEstimates) -> str:
         f"Average of all {mean.n_rows:,} rows: {_short(mean.value)}{unit} (90 % interval "
         f"{_short(mean.low)} to {_short(mean.high)}). The most frequent rating is "
         f"{visible(str(classes[k]))}, with {100 * share['value']:.0f} % of the rows "
-        f"({100 * share['low']:.0f} to {100 * share['high']:.0f} %). This holds if the rated rows are a random sample."
+        f"({100 * share['low']:.0f} to {100 * share['high']:.0f} %). "
+        "This holds if the rated rows are a random sample."
     )
 
 
