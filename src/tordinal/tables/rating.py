@@ -477,9 +477,9 @@ def _verdict(rating: Rating, said: str) -> str:
     """Whether the unrated rows helped, in words that need no explanation."""
     if rating.transducer is not None and rating.moved == 0:
         return "The unrated rows changed nothing: no row got another rating than without them."
-    if "supervised" not in rating.errors:
+    if not rating.errors:
         return said
-    without = rating.errors["supervised"][1]
+    without = rating.errors.get("supervised", rating.errors["this model"])[1]
     name = "transductive" if "transductive" in rating.errors else "this model"
     if name == "this model" and rating.transducer is None:
         return f"Only the rated rows were used: off by {without:.2f} steps on average."
