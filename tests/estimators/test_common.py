@@ -320,9 +320,11 @@ def test_sparse_input_is_never_changed():
 
 
 LONG_FITS = """
+import signal
 import traceback
 import numpy as np
 from tordinal import REDSVM, SVOR, TOR
+signal.signal(signal.SIGINT, signal.default_int_handler)  # background jobs of a shell ignore it
 rng = np.random.default_rng(0)
 X, y = rng.normal(size=(2500, 5)), rng.integers(0, 4, 2500)
 for model in (REDSVM, SVOR, TOR):
