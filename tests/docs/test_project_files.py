@@ -1,0 +1,58 @@
+"""Files around the package agree with pyproject.toml."""
+
+import re
+import tomllib
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+
+
+@pytest.mark.parametrize(
+    ("file", "pattern"),
+    [("CITATION.cff", r"^version: (\S+)$"), ("conda/recipe.yaml", r'^  version: "(\S+)"$')],
+)
+def test_versions_agree(file, pattern):
+    found = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)
+    assert found == [PROJECT["version"]]
+
+
+def test_the_conda_recipe_requires_what_the_package_requires():
+    other_names = {"matplotlib": "matplotlib-base"}
+    wanted = set()
+    for requirement in PROJECT["dependencies"]:
+        name, bound = re.fullmatch(r"([\w.-]+)>=([\d.]+)", requirement).groups()
+        name = name.lower()
+        wanted.add(f"{other_names.get(name, name)} >={bound}")
+    text = (ROOT / "conda" / "recipe.yaml").read_text()
+    run = text.partition("  run:\n")[2].partition("\n\n")[0]
+    found = {line.strip().removeprefix("- ") for line in run.splitlines()}
+    assert found - wanted == {"python >=${{ python_min }}"}
+    assert wanted <= found
+    assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in text
+
+
+def test_every_url_of_the_project_is_on_one_site():
+    home = PROJECT["urls"]["Homepage"]
+    assert all(url.startswith(home) for url in PROJECT["urls"].values())
+    assert f'repository-code: "{home}"' in (ROOT / "CITATION.cff").read_text()
+    assert f"homepage: {home}\n" in (ROOT / "conda" / "recipe.yaml").read_text()
+
+
+def test_workflows_test_the_pythons_of_the_classifiers():
+    prefix = "Programming Language :: Python :: "
+    versions = [c.removeprefix(prefix) for c in PROJECT["classifiers"] if c.startswith(prefix)]
+    versions.remove("3")
+    text = (ROOT / ".github" / "workflows" / "ci.yml").read_text()
+    matrix = re.search(r"python: \[(.*)\]", text).group(1)
+    assert re.findall(r'"([\d.]+)"', matrix) == versions
+
+
+def test_the_source_distribution_includes_these_files():
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    included = config["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
+    for name in ["/CITATION.cff", "/conda", "/.github", "/tests", "/docs", "/README.md"]:
+        assert name in included
+        assert (ROOT / name.removeprefix("/")).exists()
