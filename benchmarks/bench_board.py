@@ -21,6 +21,17 @@ HINDSIGHT = "best member in hindsight"
 PAIRS = (("TOR", "RED-SVM"), ("TORCV", "TORCV supervised"))
 
 
+def reviews(data: Path, name: str) -> tuple[list[str], np.ndarray]:
+    """Texts and stars of the reviews of some products."""
+    texts, stars = [], []
+    for part in ("positive", "negative"):
+        content = (data / "amazon" / name / f"{part}.review").read_text(encoding="latin-1")
+        for review in content.split("<review>")[1:]:
+            stars.append(float(re.search(r"<rating>\s*([\d.]+)", review)[1]))
+            texts.append(re.search(r"<review_text>(.*?)</review_text>", review, re.DOTALL)[1])
+    return texts, np.array(stars)
+
+
 def load(data: Path, name: str) -> tuple[Any, np.ndarray, Any]:
     """Standardised features, or views of the reviews' texts, ranks from 0, and the views.
 
@@ -30,14 +41,9 @@ def load(data: Path, name: str) -> tuple[Any, np.ndarray, Any]:
     if name in AMAZON:
         from tordinal.text import TextViews
 
-        texts, stars = [], []
-        for part in ("positive", "negative"):
-            content = (data / "amazon" / name / f"{part}.review").read_text(encoding="latin-1")
-            for review in content.split("<review>")[1:]:
-                stars.append(float(re.search(r"<rating>\s*([\d.]+)", review)[1]))
-                texts.append(re.search(r"<review_text>(.*?)</review_text>", review, re.DOTALL)[1])
+        texts, y = reviews(data, name)
         vectorizer = TextViews(min_df=2)
-        X, y = vectorizer.fit_transform(texts), np.array(stars)
+        X = vectorizer.fit_transform(texts)
         views = vectorizer.views_
     else:
         text = data / "ordinal" / name / f"{name}.txt"

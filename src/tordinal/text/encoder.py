@@ -34,11 +34,14 @@ from tordinal.text.tuning import PseudoLabeled, Schedule, boundary_weights, tune
 from tordinal.text.windows import Windows, embed
 from tordinal.transduction import class_counts
 
-__all__ = ["SentenceEncoder"]
+__all__ = ["ON_CPU", "SentenceEncoder"]
 
 Array = NDArray[np.float64]
 
 STANDARD = 500  # texts that set location and scale of each encoder's projection
+# Tuning without a GPU takes a fifth of the time with these, for an MAE that was 0.03 to 0.1 higher:
+# docs/notes/2026-11-sentence-encoder.md
+ON_CPU = {"n_folds": 3, "epochs": 10, "window": 64}
 TUNING = 3  # a text in training takes as long as so many that are only embedded
 DESCRIPTION = "tordinal.json"
 FORMAT = 1

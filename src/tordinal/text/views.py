@@ -15,7 +15,7 @@ from tordinal.text.axes import LatentAxes
 from tordinal.text.meaning import known_by_name
 from tordinal.text.vectorizers import LetterVectorizer, TextVectorizer
 
-__all__ = ["MANY_TEXTS", "TextViews"]
+__all__ = ["MANY_TEXTS", "TextViews", "views_with_encoder"]
 
 MOST_TERMS = 50_000  # phrases or runs of letters that axes are made of
 MOST_WORDS = 100_000  # words of texts that lie in many places
@@ -232,3 +232,40 @@ def _combinations(sizes: list[int]) -> dict[str, NDArray[np.int64]]:
         views["meaning"] = meaning[0]
         views["words, phrases, letters and meaning"] = np.arange(ends[-1])
     return views
+
+
+def views_with_encoder(
+    views: Mapping[str, NDArray[np.int64]], encoder: NDArray[np.int64], *, tuned: bool
+) -> dict[str, NDArray[np.int64]]:
+    """Offer columns of a sentence encoder beside the views of words.
+
+    The projection of a tuned encoder is a further column of each view, and each view is offered
+    without it, too: on long texts words alone may be better. Embeddings of an encoder that is not
+    tuned are a view of their own, and one with everything else.
+
+    Parameters
+    ----------
+    views : mapping of str to ndarray
+        Columns of the views of words, the view of all of them among them.
+    encoder : ndarray
+        Columns of the encoder.
+    tuned : bool
+        Whether the encoder is tuned.
+
+    Returns
+    -------
+    views : dict of str to ndarray
+        All views.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> views_with_encoder({"words": np.arange(2)}, np.array([2]), tuned=True)
+    {'words and encoder': array([0, 1, 2]), 'words': array([0, 1])}
+    """
+    if tuned:
+        joined = {f"{name} and encoder": np.append(at, encoder) for name, at in views.items()}
+        return {**joined, **views}
+    largest = max(views, key=lambda name: len(views[name]))
+    both = np.append(views[largest], encoder)
+    return {**views, "encoder": encoder, f"{largest} and encoder": both}
