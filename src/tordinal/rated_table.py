@@ -14,7 +14,7 @@ from tordinal.inference import TableEstimates
 from tordinal.progress import Listener
 from tordinal.report.page import render_report
 from tordinal.tables.answers import Answers, decimal_of, is_earlier
-from tordinal.tables.columns import TableEncoder, find_columns
+from tordinal.tables.columns import TableEncoder
 from tordinal.tables.estimates import estimate_groups, estimate_rating, representativeness_note
 from tordinal.tables.expected_error import ExpectedError
 from tordinal.tables.files import read_table, write_table
@@ -23,6 +23,7 @@ from tordinal.tables.frames import add_columns, frame_of, table_of
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.rating import Rating, Settings, TableModel, rate
+from tordinal.tables.roles import find_columns
 from tordinal.tables.suggest import worth_rating
 from tordinal.tables.table import Table
 from tordinal.tables.target import read_target

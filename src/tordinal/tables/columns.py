@@ -1,14 +1,11 @@
 """Columns as features: what each one is, and how it becomes numbers."""
 
-import difflib
 import math
-import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
-import pandas as pd
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -18,56 +15,17 @@ from sklearn.preprocessing import OneHotEncoder, StandardScaler
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal.distances import Matrix
-from tordinal.tables.cells import (
-    Reading,
-    doubtful_category,
-    is_mark,
-    plain_numbers,
-    read_dates,
-    read_day,
-    read_number,
-    read_numbers,
-)
-from tordinal.tables.drift import CellCounts, ColumnCells, column_warnings, describe_training
+from tordinal.tables.drift import CellCounts, column_warnings, describe_training
+from tordinal.tables.reading import CellReader, text_of
+from tordinal.tables.roles import MAX_CATEGORIES, USED, WORDS_OF_TEXT, RolePlanner, find_columns
 from tordinal.tables.values import TableError, is_missing
-from tordinal.text import TextVectorizer, TextViews
+from tordinal.text import TextViews
 from tordinal.text.vectorizers import spaced_words
 from tordinal.text.views import MANY_TEXTS
 
-__all__ = ["TableEncoder", "find_columns"]
+__all__ = ["TableEncoder"]
 
-USED = {
-    "number": "scaled",
-    "date": "scaled, as a day",
-    "category": "one column per value",
-    "text": "words, phrases and letters",
-}
-LARGEST = 1e150  # number whose square is one, too
-MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
-WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
-HARDLY_REPEATED = 0.5  # values in a cell from which a category tells rows apart, not kinds
 OWN_WORDS = 0.1  # different cells in a cell from which texts are taken to be the rows' own
-NEARLY_EMPTY = 0.01  # share of cells below which a column says nothing of the table
-FEW_IDS = 20  # values of an identifier that may still be a scale or a category
-ID_NAME = re.compile(
-    r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|(?-i:[a-z]ID)$", re.IGNORECASE
-)
-CODE_NAME = re.compile(
-    r"(^|[_\s.-])(ids?|uuid|guid|asins?|isbn|ean|upc|sku)$|(?-i:[a-z]ID)$", re.IGNORECASE
-)
-PERSON_OR_PAGE = re.compile(
-    r"(user[_\s.-]?name|nick[_\s.-]?name|author|reviewer|e-?mail|urls?|links?)$", re.IGNORECASE
-)
-
-
-def find_columns(asked: Sequence[str], names: Sequence[str], option: str) -> list[str]:
-    """Check that columns exist; the error names near misses."""
-    for name in asked:
-        if name not in names:
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
-            hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names[:20])}"
-            raise TableError(f"`{option}` {name}: no such column; {hint}")
-    return list(asked)
 
 
 class TableEncoder(TransformerMixin, BaseEstimator):
@@ -189,14 +147,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             The encoder with its plan.
         """
         self._check(list(table), target)
-        chosen = (
-            None if self.columns is None and not self.text else {*self.text, *(self.columns or ())}
-        )
-        self.doubts_: list[str] = []
-        self.plan_: list[dict[str, Any]] = [
-            {"name": name, **self._understand(name, cells, chosen)} for name, cells in table.items()
-        ]
-        self._exclude_texts_without_words(table)
+        all_used = self.columns is None and not self.text
+        chosen = None if all_used else {*self.text, *(self.columns or ())}
+        planner = RolePlanner(self._reader, self.decimal, self.text, self.drop, chosen)
+        self.plan_: list[dict[str, Any]] = planner.plan(table)
+        self.doubts_ = planner.doubts
         return self
 
     def encode(self, table: Mapping[str, list[Any]]) -> Matrix:
@@ -246,9 +201,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 [table[name] for name in texts], len(numbers) + len(categories)
             ),
         )
-        frame = self._frame(table)
+        frame, used = self._reader.frame(self._used(), table), self._used()
         self.training_: dict[str, Any] = describe_training(
-            self._cells(table, frame), [c["role"] == "category" for c in self._used()]
+            self._reader.cells(used, table, frame), [c["role"] == "category" for c in used]
         )
         return self.encoder_.fit_transform(frame)
 
@@ -266,7 +221,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Features.
         """
         check_is_fitted(self)
-        return self.encoder_.transform(self._frame(table))
+        return self.encoder_.transform(self._reader.frame(self._used(), table))
 
     def compare(self, table: Mapping[str, list[Any]]) -> list[CellCounts]:
         """Count the cells that differ from those of training.
@@ -289,11 +244,11 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if name == "categories":
                 known = dict(zip(columns, map(set, part.categories_), strict=True))
         quantiles, at_most = self.training_["quantiles"], self.training_["at_most"]
+        used = self._used()
+        cells = self._reader.cells(used, table, self._reader.frame(used, table))
         return [
-            CellCounts.of(cells, known.get(column["name"]), quantiles[i], at_most[i, -1] > 0)
-            for i, (column, cells) in enumerate(
-                zip(self._used(), self._cells(table, self._frame(table)), strict=True)
-            )
+            CellCounts.of(of_column, known.get(column["name"]), quantiles[i], at_most[i, -1] > 0)
+            for i, (column, of_column) in enumerate(zip(used, cells, strict=True))
         ]
 
     def warnings(self, counts: Sequence[CellCounts]) -> list[str]:
@@ -396,7 +351,7 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         """
         check_is_fitted(self)
         return {
-            column: part.words_.count(_text(cell) for cell in table[column])
+            column: part.words_.count(text_of(cell) for cell in table[column])
             for part, column in self._texts()
         }
 
@@ -493,7 +448,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                 raise TableError(f"`{option}` {target}: that is the target; name other columns")
             find_columns(asked, names, option)
 
-    # What a column is -----------------------------------------------------------------------------
+    @property
+    def _reader(self) -> CellReader:
+        return CellReader(self.missing)
 
     def _named(self, role: str) -> list[str]:
         return [c["name"] for c in self.plan_ if c["role"] == role]
@@ -501,130 +458,9 @@ class TableEncoder(TransformerMixin, BaseEstimator):
     def _used(self) -> list[dict[str, Any]]:
         return [c for c in self.plan_ if c["role"] != "excluded"]
 
-    def _is_missing(self, cell: Any) -> bool:
-        return is_missing(cell) or (isinstance(cell, str) and cell.strip() in self.missing)
-
-    def _present(self, cells: list[Any]) -> list[Any]:
-        """The cells that hold something."""
-        if not self.missing and plain_numbers(cells) is not None:
-            return [c for c in cells if c != "" and c is not None and c == c]
-        return [c for c in cells if not self._is_missing(c)]
-
-    def _understand(self, name: str, cells: list[Any], chosen: set[str] | None) -> dict[str, Any]:
-        """Role and reason of a column, and how many of its cells are missing."""
-        present = self._present(cells)
-        return {"missing": len(cells) - len(present), **self._role(name, cells, present, chosen)}
-
-    def _role(
-        self, name: str, cells: list[Any], present: list[Any], chosen: set[str] | None
-    ) -> dict[str, Any]:
-        """Role and reason of a column by its cells and those of them that hold something."""
-        if name in self.drop:
-            return {"role": "excluded", "why": "to be dropped"}
-        if chosen is not None and name not in chosen:
-            return {"role": "excluded", "why": "not named"}
-        if not present:
-            return {"role": "excluded", "why": "empty"}
-        if name in self.text:
-            return {"role": "text", "why": _how_text(present)}
-        if len(present) < NEARLY_EMPTY * len(cells) and chosen is None:
-            return {"role": "excluded", "why": "nearly empty"}
-        if any(isinstance(c, (dict, list, bytes)) for c in present):
-            return {"role": "excluded", "why": "nested or binary values"}
-        distinct = len(set(present))
-        if distinct == 1 and len(present) == len(cells):
-            return {"role": "excluded", "why": "constant"}
-        role, why, reading = _kind(name, present, distinct, self.decimal)
-        why = _how_text(present) if role == "text" else why
-        if role == "excluded" and chosen is not None:  # asked for by name
-            reading = read_numbers(present, usual=self.decimal)
-            role = "category" if reading is None else "number"
-            why = USED[role]
-        if reading is None:
-            doubt = doubtful_category(present, self.missing) if role == "category" else ""
-            self.doubts_ += [f"column {name}: {doubt}"] if doubt else []
-            return {"role": role, "why": why}
-        if reading.doubt:
-            self.doubts_.append(f"column {name}: {reading.doubt}")
-        absent = [f"{mark!r} ({n})" for mark, n in reading.marks.items()]
-        if reading.odd:
-            absent.append(f"{reading.odd[0]!r} and the like ({len(reading.odd)})")
-        told = [*reading.words, *([f"as missing: {', '.join(absent)}"] if absent else [])]
-        why = "; ".join([why, *told])
-        missing = sum(reading.marks.values()) + len(reading.odd) + len(cells) - len(present)
-        return {"role": role, "why": why, "style": reading.style, "missing": missing}
-
-    def _exclude_texts_without_words(self, table: Mapping[str, list[Any]]) -> None:
-        for column in self.plan_:
-            if column["role"] == "text":
-                cut = TextVectorizer().build_analyzer()
-                if not any(cut(_text(c)) for c in table[column["name"]]):
-                    column.update(role="excluded", why="no words but stop words")
-
     def _min_df(self, table: Mapping[str, list[Any]]) -> int:
         """A word of one text says nothing of others, but in a small table most are like that."""
         return 2 if len(next(iter(table.values()))) >= MANY_TEXTS else 1
-
-    def _frame(self, table: Mapping[str, list[Any]]) -> pd.DataFrame:
-        """The used columns in the types that the transformers take."""
-        columns: dict[str, Any] = {}
-        for column in self._used():
-            name, role = column["name"], column["role"]
-            if name not in table:
-                raise TableError(f"the table has no column {name!r}, which the model needs")
-            if role in ("number", "date"):
-                numbers = self._numbers(column, table[name])
-                if (np.abs(numbers) > LARGEST).any():
-                    raise TableError(
-                        f"column {name} holds {numbers[np.nanargmax(np.abs(numbers))]:.3g}, too "
-                        "large a number to learn from; correct the cell, or exclude the column "
-                        f"with `drop` {name}"
-                    )
-                columns[name] = numbers
-            elif role == "category":
-                columns[name] = pd.Series(
-                    ["(missing)" if self._is_missing(c) else str(c).strip() for c in table[name]],
-                    dtype=object,
-                )
-            elif role == "text":
-                columns[name] = pd.Series([_text(c) for c in table[name]], dtype=object)
-        return pd.DataFrame(columns)
-
-    def _cells(self, table: Mapping[str, list[Any]], frame: pd.DataFrame) -> list[ColumnCells]:
-        """The cells of the used columns, from the frame of the same table."""
-        found = []
-        for column in self._used():
-            cells, read = table[column["name"]], frame[column["name"]]
-            if column["role"] in ("number", "date"):
-                values = read.to_numpy()
-                unread = [cells[i] for i in np.flatnonzero(np.isnan(values))]
-                odd = [str(c).strip() for c in unread if not (self._is_missing(c) or is_mark(c))]
-                missing, values = len(unread) - len(odd), values[~np.isnan(values)]
-                found.append(ColumnCells(len(cells), missing, values, Counter(odd)))
-            elif column["role"] == "category":
-                words = Counter(read)
-                found.append(ColumnCells(len(cells), words.pop("(missing)", 0), words=words))
-            else:
-                found.append(ColumnCells(len(cells), sum(map(self._is_missing, cells))))
-        return found
-
-    def _numbers(self, column: dict[str, Any], cells: list[Any]) -> NDArray[np.float64]:
-        """Cells as numbers: read as at fit, unless another decimal separator fits."""
-        if column["role"] == "number" and not self.missing:
-            plain = plain_numbers(cells, column["style"]["decimal"])
-            if plain is not None:
-                return plain
-        held = np.array([not self._is_missing(c) for c in cells], dtype=bool)
-        present = [c for c, holds in zip(cells, held, strict=True) if holds]
-        values = np.full(len(cells), np.nan)
-        style, read = column["style"], read_day if column["role"] == "date" else read_number
-        reading = read_numbers(present, usual=style["decimal"]) if "decimal" in style else None
-        if reading is not None:
-            values[held] = reading.values
-        else:
-            found = (None if is_mark(c) else read(c, **style) for c in present)
-            values[held] = [np.nan if v is None else v for v in found]
-        return values
 
 
 def _weights(texts: list[list[Any]], others: int) -> dict[str, float] | None:
@@ -636,49 +472,7 @@ def _weights(texts: list[list[Any]], others: int) -> dict[str, float] | None:
     """
     if not texts:
         return None
-    words = [sum(spaced_words(_text(c)) for c in cells) for cells in texts]
+    words = [sum(spaced_words(text_of(c)) for c in cells) for cells in texts]
     weights = {f"text {i}": math.sqrt(n / max(words)) for i, n in enumerate(words)}
     other = 1.0 / math.sqrt(others) if others else 1.0
     return {**weights, "numbers": other, "categories": other}
-
-
-def _how_text(present: list[Any]) -> str:
-    """How a text is read: without spaces between words, by its characters too."""
-    texts = [str(c) for c in present]
-    unspaced = sum(spaced_words(t) - len(t.split()) for t in texts)
-    return "words, phrases, letters, runs of characters" if unspaced > len(texts) else USED["text"]
-
-
-def _text(cell: Any) -> str:
-    return "" if is_missing(cell) else str(cell)
-
-
-def _kind(
-    name: str, present: list[Any], distinct: int, decimal: str
-) -> tuple[str, str, Reading | None]:
-    """Role and reason of a column by its cells, and how numbers and dates are read."""
-    unique = distinct == len(present) and distinct > 2
-    numbers = read_numbers(present, usual=decimal)
-    if numbers is not None:
-        values = numbers.values
-        whole = bool((values == np.floor(values)).all())
-        counts_up = unique and (ID_NAME.search(name) or (np.diff(values) == 1).all())
-        if whole and (counts_up or (CODE_NAME.search(name) and distinct > FEW_IDS)):
-            return "excluded", "identifier", None
-        return "number", USED["number"], numbers
-    dates = read_dates(present)
-    if dates is not None:
-        return "date", USED["date"], dates
-    words = sum(spaced_words(str(c)) for c in present) / len(present)
-    named_as_id = CODE_NAME.search(name) or PERSON_OR_PAGE.search(name)
-    if named_as_id and distinct > MAX_CATEGORIES and words < 2 * WORDS_OF_TEXT:
-        return "excluded", "identifier", None
-    if words >= WORDS_OF_TEXT and distinct > min(20, len(present) / 2):
-        return "text", USED["text"], None
-    if distinct > 0.9 * len(present) and distinct > 20:
-        return ("text", USED["text"], None) if words >= 1.5 else ("excluded", "identifier", None)
-    if unique and ID_NAME.search(name):
-        return "excluded", "identifier", None
-    if distinct > MAX_CATEGORIES and distinct > HARDLY_REPEATED * len(present):
-        return "excluded", "values that hardly come twice", None
-    return "category", USED["category"], None

@@ -23,12 +23,13 @@ from tordinal.estimators import TOR
 from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED
 from tordinal.tables.answers import Answers, is_earlier
-from tordinal.tables.columns import TableEncoder, find_columns
+from tordinal.tables.columns import TableEncoder
 from tordinal.tables.compared import Compared, compare
 from tordinal.tables.drift import CellCounts
 from tordinal.tables.files import format_of, read_table
 from tordinal.tables.parquet import write_parquet
 from tordinal.tables.rating import Rating, TableModel, Totals, card_of, fingerprints
+from tordinal.tables.roles import find_columns
 from tordinal.tables.table import Table
 from tordinal.tables.target import (
     Ratings,
