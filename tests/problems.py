@@ -52,7 +52,7 @@ def search_data(X, rank, **params):
     """What the stages of a search read, for a `TORCV` with some parameters."""
     owner = TORCV(**params)
     rows = owner._read(X, rank, None)
-    return SearchData.of(owner._config(), rows)
+    return SearchData.of(owner._config(rows), rows)
 
 
 def study_results(

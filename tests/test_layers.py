@@ -12,7 +12,7 @@ LAYERS = [
     # What is solved
     ["_sklearn", "exceptions", "reduction", "threads"],
     ["couplings", "distances", "labels", "losses", "swapping", "training_set"],
-    ["calibration", "class_ratios", "kernels", "problem"],
+    ["calibration", "class_ratios", "costs", "kernels", "problem"],
     # Where it runs
     ["engines", "engines.base"],
     ["engines.host"],

@@ -4,15 +4,20 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from problems import hide, ordinal_problem
+from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
 from sklearn.ensemble import RandomForestClassifier
 from sklearn.exceptions import FitFailedWarning
+from sklearn.pipeline import make_pipeline
+from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tordinal import REDSVM, TOR, TORCV
 from tordinal.calibration import agree_with
+from tordinal.costs import cost_matrix, decide
 from tordinal.search.ensemble import mean_probabilities
+from tordinal.search.experts import fit_expert, read_experts
 
 QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
 
@@ -20,7 +25,10 @@ QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
 @parametrize_with_checks(
     [TORCV(C=[1.0], kernel="linear", ensemble_size=3)],
     expected_failed_checks=lambda _: {
-        "check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows"
+        "check_classifiers_classes": "it uses -1 as a class, which here marks unlabelled rows",
+        # They pass splits as cv. Repeated rows have folds of their own.
+        "check_sample_weight_equivalence_on_dense_data": "cv is a number of folds",
+        "check_sample_weight_equivalence_on_sparse_data": "cv is a number of folds",
     },
 )
 def test_scikit_learn_checks(estimator, check):
@@ -419,3 +427,106 @@ def test_members_keep_no_rows_to_calibrate_with():
     distances = member.predict_projection(X)[:, None] - member.thresholds_
     expected = agree_with(calibration.probabilities(distances), member.predict(X))
     np.testing.assert_array_equal(member.predict_proba(X), expected)
+
+
+COST = np.array([[0.0, 1.0, 5.0], [4.0, 0.0, 2.0], [9.0, 3.0, 0.0]])
+
+
+@pytest.mark.parametrize("size", [1, 9])
+@pytest.mark.parametrize(
+    "params",
+    [{"cost": {"low": 4}}, {"cost": COST}, {"class_weight": {2: 5}}, {"scoring": "accuracy"}],
+    ids=["low", "matrix", "weights", "scorer"],
+)
+def test_predictions_have_the_least_expected_cost(params, size):
+    """Brute force over all predictions, by the probabilities that users see."""
+    X, y = ordinal_problem(120, 3)
+    hidden = hide(y, 40)
+    cost = cost_matrix(params.get("cost", "both"), 3)
+    if "scoring" in params:
+        params = {**params, "cost": COST}
+        cost = COST
+    weights = np.array([1.0, 1.0, 5.0 if "class_weight" in params else 1.0])
+    model = TORCV(C=[0.1, 1.0], kernel="linear", cv=3, ensemble_size=size, **params).fit(X, hidden)
+    p = model.predict_proba(X)
+    np.testing.assert_allclose(p.sum(axis=1), 1.0)
+    best = [
+        int(np.argmin([
+            round(sum(q[truth] * weights[truth] * cost[truth, k] for truth in range(3)), 9)
+            for k in range(3)
+        ]))
+        for q in p
+    ]  # fmt: skip
+    np.testing.assert_array_equal(model.predict(X), best)
+    rest = hidden == -1
+    assert np.mean(model.transduction_[rest] == np.array(best)[rest]) > 0.98  # but for rounding
+    evidence = model.evidence()
+    np.testing.assert_array_equal(
+        evidence.ranks, decide(evidence.probability, weights[:, None] * cost)
+    )
+
+
+def test_costs_lower_the_cost_on_new_rows():
+    """The point of it: held-out rows cost less than by predictions that know no costs."""
+    X, y = ordinal_problem(900, 4)
+    X += 0.8 * np.random.default_rng(0).normal(size=X.shape)
+    hidden = hide(y, 120)
+    rest = hidden == -1
+    costs = cost_matrix({"low": 6}, 4)
+    paid = []
+    for cost in (None, {"low": 6}):
+        model = TORCV(C=[0.1, 1.0], kernel="linear", transduce=False, cost=cost).fit(X, hidden)
+        paid.append(costs[y[rest], model.predict(X[rest])].mean())
+    assert paid[1] < 0.8 * paid[0]
+
+
+def test_rows_of_weight_zero_are_not_there():
+    X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 45)
+    kept = np.arange(90) % 3 > 0
+    weight = np.where(kept, 1.0, 0.0)
+    params = {"C": [0.1, 1.0], "kernel": "linear", "cv": 3}
+    weighted = TORCV(**params).fit(X, hidden, sample_weight=weight)
+    removed = TORCV(**params).fit(X[kept], hidden[kept])
+    np.testing.assert_allclose(weighted.predict_proba(X), removed.predict_proba(X), atol=1e-2)
+    assert weighted.cv_errors_ == removed.cv_errors_
+
+
+def test_weights_count_in_fit_calibration_and_choice():
+    """Rows of weight 30 and of a group of their own decide what is predicted there."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 2))
+    y = (X[:, 0] > 0).astype(int)
+    heavy = rng.random(200) < 0.3
+    y[heavy] = (X[heavy, 0] < 0).astype(int)  # the other way round
+    model = TORCV(C=[1.0], kernel="linear", transduce=False)
+    plain = model.fit(X, y).predict(X)
+    weighted = model.fit(X, y, sample_weight=np.where(heavy, 30.0, 1.0)).predict(X)
+    assert np.mean(plain[~heavy] == y[~heavy]) > 0.9
+    assert np.mean(weighted[heavy] == y[heavy]) > 0.9
+
+
+def test_weights_are_routed_by_scikit_learn():
+    X, y = ordinal_problem(60, 3)
+    weight = np.where(np.arange(60) < 30, 20.0, 0.05)
+    params = {"C": [1.0], "kernel": "linear", "cv": 3, "transduce": False}
+    expected = TORCV(**params).fit(X, y, sample_weight=weight)
+    with config_context(enable_metadata_routing=True):
+        model = TORCV(**params).set_fit_request(sample_weight=True)
+        routed = make_pipeline(model).fit(X, y, sample_weight=weight)
+    np.testing.assert_array_equal(routed.predict_proba(X), expected.predict_proba(X))
+    unweighted = TORCV(**params).fit(X, y)
+    assert np.abs(unweighted.predict_proba(X) - expected.predict_proba(X)).max() > 0.01
+
+
+def test_experts_get_the_weights_alone_or_at_the_end_of_a_pipeline():
+    X, y = ordinal_problem(60, 3)
+    weight = np.where(y == 2, 50.0, 1.0)
+    last = DummyClassifier(strategy="prior")
+    for expert in (last, make_pipeline(StandardScaler(), last)):
+        model = TORCV(
+            C=[1.0], kernel="linear", cv=3, experts=[("mine", expert)], transduce=False
+        ).fit(X, y, sample_weight=weight)
+        assert "mine" in {p.get("expert") for p in model.cv_results_["params"]}
+        fitted = fit_expert(read_experts([("mine", expert)], 3)[0], X, y, weight)
+        assert fitted.predict_proba(X[:1])[0, 2] > 0.9

@@ -1,8 +1,6 @@
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from hypothesis import given
-from hypothesis import strategies as st
 from problems import hide, ordinal_problem, search_data
 
 from tordinal import TORCV
@@ -10,42 +8,16 @@ from tordinal.progress import Progress
 from tordinal.search.candidates import Candidate
 from tordinal.search.ensemble import (
     Comparison,
-    decide,
     diverse,
     mean_probabilities,
     member_weights,
 )
 from tordinal.search.experts import Expert
 from tordinal.search.race import race
-from tordinal.search.scoring import COSTS
 from tordinal.search.supervised import cross_validate
 from tordinal.search.trials import Trial
 
 SILENT = Progress(TORCV(), 1)
-
-
-@st.composite
-def probabilities(draw):
-    n_classes = draw(st.integers(2, 6))
-    p = draw(st.lists(st.integers(0, 20), min_size=n_classes, max_size=n_classes).filter(any))
-    return np.array([p], dtype=float) / sum(p)
-
-
-@given(probabilities(), st.sampled_from(sorted(COSTS)))
-def test_no_other_rank_costs_less_in_the_mean(p, cost):
-    expected = [
-        sum(p[0, truth] * COSTS[cost](np.array(rank - truth)) for truth in range(p.shape[1]))
-        for rank in range(p.shape[1])
-    ]
-    chosen = decide(p, cost)[0]
-    assert expected[chosen] == pytest.approx(min(expected))
-    assert all(other > expected[chosen] - 1e-9 for other in expected[:chosen])
-
-
-@given(probabilities())
-def test_the_median_and_the_mode(p):
-    assert decide(p, "absolute")[0] == np.flatnonzero(p.cumsum() >= 0.5 - 1e-9)[0]
-    assert p[0, decide(p, "zero_one")[0]] == p.max()
 
 
 def test_the_best_member_has_half_a_weight_more():

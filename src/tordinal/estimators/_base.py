@@ -225,9 +225,9 @@ class ThresholdClassifier(KernelClassifier):
         return model
 
     @fit_context(prefer_skip_nested_validation=True)
-    def _fit_member(self, X: Any, rank: Any, calibration: Calibration) -> Array:
+    def _fit_member(self, X: Any, rank: Any, weight: Any, calibration: Calibration) -> Array:
         """Fit a member of an ensemble; return the distances of its rows to the thresholds."""
-        solution = self._fit(X, rank, calibration=calibration).solution
+        solution = self._fit(X, rank, weight, calibration=calibration).solution
         return solution.h[:, None] - solution.thresholds
 
     def predict_projection(self, X: ArrayLike) -> Array:

@@ -2,7 +2,7 @@
 
 import copy
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 from tordinal._sklearn import Interval, StrOptions, fit_context
 from tordinal.calibration import Calibration, agree_with, fit_calibration, sharpen
 from tordinal.class_ratios import check_class_ratio
+from tordinal.costs import decide, weigh_classes
 from tordinal.distances import Matrix
 from tordinal.estimators._base import KERNEL_CONSTRAINTS, KernelClassifier, keep_parameters
 from tordinal.estimators._calibrator import Evidence
@@ -26,7 +27,7 @@ from tordinal.reduction import Ranks
 from tordinal.search.candidates import Candidate, is_ratio, options, read_views
 from tordinal.search.config import SearchConfig
 from tordinal.search.data import SearchData
-from tordinal.search.ensemble import Comparison, decide, mean_probabilities
+from tordinal.search.ensemble import Comparison, mean_probabilities
 from tordinal.search.estimate import estimate_errors
 from tordinal.search.experts import (
     Expert,
@@ -42,6 +43,7 @@ from tordinal.search.scoring import Scoring
 from tordinal.search.supervised import best_settings, cross_validate
 from tordinal.search.trials import Trial
 from tordinal.search.verdict import results, verdict
+from tordinal.training_set import TrainingSet
 
 Array = NDArray[np.float64]
 
@@ -99,6 +101,16 @@ class TORCV(KernelClassifier):
         "both" (None), which does well in either, or any scikit-learn scorer, such as those of
         `tordinal.metrics.SCORERS`. The ensemble decides by the same error; with a scorer, by the
         absolute one, or for "accuracy" and "neg_mean_zero_one_error" by the zero-one error.
+    cost : mapping or array-like of shape (n_classes, n_classes), default=None
+        What errors cost, where some are worse than others. A matrix has a row per true class and a
+        column per predicted one; ``{"low": 2}`` makes each rank that a prediction is too low twice
+        as bad as one that it is too high. Every prediction has the least expected cost by the
+        probabilities of `predict_proba`, and models are chosen by it unless `scoring` is given.
+        None: as `scoring` says.
+    class_weight : mapping, "balanced" or None, default=None
+        Weights of classes by their labels; "balanced" makes them inversely proportional to the
+        number of labels. They multiply the weights of labelled rows in the fits and the costs of
+        errors, so they count in every choice and prediction; probabilities stay what they are.
     cv : int, default=5
         Number of folds.
     ensemble_size : int, default=9
@@ -192,6 +204,8 @@ class TORCV(KernelClassifier):
         "experts": "no_validation",
         "transduce": ["boolean"],
         "scoring": [str, callable, None],
+        "cost": [Mapping, "array-like", None],
+        "class_weight": [Mapping, StrOptions({"balanced"}), None],
         "cv": [Interval(Integral, 2, None, closed="left")],
         "ensemble_size": [Interval(Integral, 1, None, closed="left")],
         "cv_unlabeled": [Interval(Integral, 0, None, closed="left")],
@@ -208,6 +222,8 @@ class TORCV(KernelClassifier):
     views: Any
     experts: Any
     transduce: bool
+    cost: Any
+    class_weight: Any
     ensemble_size: int
     committee: int | str
     cache_size: float
@@ -229,6 +245,8 @@ class TORCV(KernelClassifier):
         experts: Any = None,
         transduce: bool = True,
         scoring: Any = None,
+        cost: Any = None,
+        class_weight: Any = None,
         cv: int = 5,
         ensemble_size: int = 9,
         cv_unlabeled: int = 2000,
@@ -253,10 +271,10 @@ class TORCV(KernelClassifier):
         if "ensemble_size" not in state:
             state = {**state, "ensemble_size": state["committee"], "committee": "deprecated"}
             state |= {"experts": None, "_is_expert": [False] * len(state.get("estimators_", []))}
-        super().__setstate__(state)
+        super().__setstate__({"cost": None, "class_weight": None, "_custom": False, **state})
 
     @fit_context(prefer_skip_nested_validation=True)
-    def fit(self, X: ArrayLike, y: ArrayLike) -> "TORCV":
+    def fit(self, X: ArrayLike, y: ArrayLike, sample_weight: ArrayLike | None = None) -> "TORCV":
         """Search, and fit the ensemble on all rows.
 
         Parameters
@@ -265,14 +283,17 @@ class TORCV(KernelClassifier):
             All rows; with ``kernel="precomputed"`` the matrix of kernel values between them.
         y : array-like of shape (n_samples,)
             Labels; unlabelled rows are marked as in `TOR`.
+        sample_weight : array-like of shape (n_samples,), default=None
+            How often each row counts: in the fits, in the choice, and for the probabilities.
+            Estimated errors are those of the rows. Scorers and experts that take weights get them.
 
         Returns
         -------
         self : TORCV
             The fitted search.
         """
-        rows = self._read(X, y, None)
-        config = self._config()
+        rows = self._read(X, y, sample_weight)
+        config = self._config(rows)
         experts = self._experts()
         with Progress(self, n_levels=3 + bool(experts)) as progress:
             data = SearchData.of(config, rows)
@@ -293,13 +314,13 @@ class TORCV(KernelClassifier):
                 raise ValueError(
                     "scoring failed for every candidate; try another scorer or label more rows"
                 )
+            estimated = estimate_errors(data, trials)
+            self.cv_errors_, self._power = estimated.errors, estimated.power
             self._fit_members(data, weights, progress)
             progress.problem("ensemble")
         best = next(iter(weights))
         self.best_params_, self.best_score_ = best.candidate.params, comparison.estimate(best)
         self.cv_results_ = results(data, trials)
-        estimated = estimate_errors(data, trials)
-        self.cv_errors_, self._power = estimated.errors, estimated.power
         self.verdict_ = verdict(data, estimated)
         self.cv_predictions_ = np.full(len(rows.rank), None, dtype=object)
         self.cv_predictions_[estimated.rows] = self.classes_[estimated.ranks]
@@ -311,14 +332,16 @@ class TORCV(KernelClassifier):
             print(f"[TORCV] {self.verdict_}")
         return self
 
-    def _config(self) -> SearchConfig:
-        """The parameters of the search, checked."""
+    def _config(self, rows: TrainingSet) -> SearchConfig:
+        """The parameters of the search, checked; labels weigh the classes."""
         for name in ("kernel", "loss", "class_ratio", "swaps", "C2_max"):
             value = getattr(self, name)
             if isinstance(value, (list, tuple)) and len(value) == 0:
                 raise ValueError(f"{name} is empty: name at least one value to try")
         given = self.class_ratio
         ratios = [given] if isinstance(given, str) or is_ratio(given) else list(given)
+        labels = rows.rank[~rows.unlabeled]
+        class_weights = weigh_classes(self.class_weight, self.classes_, labels)
         config = SearchConfig(
             base=Recipe(
                 gamma=self.gamma, degree=self.degree, coef0=self.coef0, tol=self.tol,
@@ -331,7 +354,10 @@ class TORCV(KernelClassifier):
             swaps=options(self.swaps),
             C2_max=options(self.C2_max),
             views=read_views(self.views, self.n_features_in_, options(self.kernel)),
-            scoring=Scoring.of(self.scoring, self.__sklearn_tags__(), self.classes_),
+            scoring=Scoring.of(
+                self.scoring, self.__sklearn_tags__(), self.classes_, self.cost, class_weights
+            ),
+            class_weights=class_weights,
             ensemble_size=self._ensemble_size(),
             cv=self.cv, cv_unlabeled=self.cv_unlabeled, max_unlabeled=self.max_unlabeled,
             n_jobs=self.n_jobs, random_state=self.random_state,
@@ -379,7 +405,10 @@ class TORCV(KernelClassifier):
         """Fit supervised members to the labelled rows, transductive ones to all, and decide."""
         self._labeled, self._drawn = data.labeled, data.fitted
         self._weights = np.array(list(weights.values()))
-        self._decides_by = data.config.scoring.decides_by
+        scoring = data.config.scoring
+        expert = [isinstance(t.candidate, Expert) for t in weights] == [True]
+        self._custom = scoring.custom
+        self._decides_by = scoring.expert_costs if expert else scoring.decides_by
         calibrations = {t.candidate: fit_calibration(*data.for_calibration(t)) for t in weights}
         members: dict[Any, Any] = {}
         distances: dict[Any, Array] = {}
@@ -407,7 +436,11 @@ class TORCV(KernelClassifier):
             if not expert
         )
         ranks, _ = self._answer([distances[candidate] for candidate in calibrations])
-        if self._is_expert == [False] and isinstance(self.best_estimator_, TOR):
+        if (
+            not self._custom
+            and self._is_expert == [False]
+            and isinstance(self.best_estimator_, TOR)
+        ):
             ranks[data.fitted] = self.best_estimator_.transduction_
         self.transduction_ = self.classes_[np.where(data.rows.unlabeled, ranks, data.rows.rank)]
 
@@ -426,7 +459,7 @@ class TORCV(KernelClassifier):
         rows = data.fitted if candidate.transductive else data.labeled
         X, rank = data.view(candidate), data.rows.rank
         part = take(X, rows, rows, pairwise=candidate.kernel == "precomputed")
-        distances = model._fit_member(part, rank[rows], calibration)
+        distances = model._fit_member(part, rank[rows], data.fit_weight[rows], calibration)
         if not (candidate.transductive and len(rows) == len(rank)):
             distances = self._project_member(model, X)[:, None] - model.thresholds_
         return model.set_params(callback=None), distances
@@ -436,7 +469,7 @@ class TORCV(KernelClassifier):
         rows = data.fitted if expert.transductive else data.labeled
         X = data.rows.X
         try:
-            model = fit_expert(expert, X[rows], data.rows.rank[rows])
+            model = fit_expert(expert, X[rows], data.rows.rank[rows], data.fit_weight[rows])
             return model, expert_distances(model, expert.see(X), data.rows.n_classes)
         except Exception as error:
             raise ValueError(
@@ -464,7 +497,8 @@ class TORCV(KernelClassifier):
         """Probability of each class: the weighted mean over the ensemble.
 
         Each member is calibrated on the held-out rows of the search. Temperature scaling makes the
-        mean probability of the ensemble's predictions on these rows equal to their accuracy.
+        mean probability of the ensemble's predictions on these rows equal to their accuracy. The
+        predicted class is the most probable one, unless `cost` or `class_weight` are given.
 
         Parameters
         ----------
@@ -477,7 +511,7 @@ class TORCV(KernelClassifier):
             Probabilities in the order of `classes_`; rows sum to 1.
         """
         answer, p = self._answer(self._distances(X))
-        return sharpen(agree_with(p, answer), self._power)
+        return p if self._custom else sharpen(agree_with(p, answer), self._power)
 
     def evidence(self) -> Evidence:
         """Return the errors to expect, from the cross-validation of the search.
@@ -555,6 +589,9 @@ class TORCV(KernelClassifier):
             ],
             self._weights,
         )
+        if self._custom:
+            p = sharpen(p, self._power)
+            return decide(p, self._decides_by), p
         if self._is_expert == [True]:
             return expert_ranks(distances[0], self._decides_by), p
         if len(distances) == 1:

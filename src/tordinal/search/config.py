@@ -4,6 +4,9 @@ import itertools
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+from numpy.typing import NDArray
+
 from tordinal.fitting import Recipe
 from tordinal.search.candidates import Candidate, Views
 from tordinal.search.scoring import Scoring
@@ -27,6 +30,8 @@ class SearchConfig:
         Columns of each view.
     scoring : Scoring
         What candidates are compared by.
+    class_weights : ndarray of shape (n_classes,)
+        Weights of the classes.
     ensemble_size : int
         Candidates in the ensemble at most.
     cv : int
@@ -48,6 +53,7 @@ class SearchConfig:
     C2_max: list[Any]
     views: Views
     scoring: Scoring
+    class_weights: NDArray[np.float64]
     ensemble_size: int
     cv: int
     cv_unlabeled: int

@@ -64,7 +64,9 @@ class SearchData:
     def of(cls, config: SearchConfig, rows: TrainingSet) -> "SearchData":
         """Deal the folds, and draw unlabelled rows where there are too many."""
         rank = rows.rank
-        labeled, unlabeled = np.flatnonzero(~rows.unlabeled), np.flatnonzero(rows.unlabeled)
+        counted = rows.weight > 0
+        labeled = np.flatnonzero(~rows.unlabeled & counted)
+        unlabeled = np.flatnonzero(rows.unlabeled & counted)
         rng = check_random_state(config.random_state)
         counts = np.bincount(rank[labeled])
         n_splits = min(config.cv, int(counts[counts > 1].sum()))
@@ -90,6 +92,11 @@ class SearchData:
         """Ranks of the labelled rows."""
         return self.rows.rank[self.labeled]
 
+    @cached_property
+    def weight(self) -> Array:
+        """Their weights."""
+        return self.rows.weight[self.labeled]
+
     def held_out(self, split: int) -> Index:
         """Rows that a split holds out, by their place among the labelled ones."""
         return np.flatnonzero(self.folds[split // self.n_splits] == split % self.n_splits)
@@ -99,7 +106,7 @@ class SearchData:
         rows = self.held_out(split)
         trial.scores[split] = self.config.scoring.score(
             labels, self.truth[rows], distances, self.rows.X[self.labeled[rows]],
-            trial.candidate.params,
+            trial.candidate.params, self.weight[rows],
         )  # fmt: skip
         trial.labels[split] = labels
         if split < self.n_splits:
@@ -110,8 +117,9 @@ class SearchData:
     ) -> tuple[Array, Ranks, Array]:
         """Distances, ranks and weights of a candidate's held-out rows, but for those of a fold."""
         splits = [k for k in trial.distances if k != excluding]
-        y = self.truth[np.concatenate([self.held_out(k) for k in splits])]
-        return np.concatenate([trial.distances[k] for k in splits]), y, np.ones(len(y))
+        rows = np.concatenate([self.held_out(k) for k in splits])
+        distances = np.concatenate([trial.distances[k] for k in splits])
+        return distances, self.truth[rows], self.weight[rows]
 
     # Fits ---------------------------------------------------------------------------------------
 
@@ -134,6 +142,12 @@ class SearchData:
         """Some rows, in the form in which the candidate is fitted fastest."""
         X = take(self.view(candidate), rows, rows, pairwise=candidate.kernel == "precomputed")
         return self.recipe(candidate).hold(self.kernel(candidate), X, self.rows.n_classes)
+
+    @property
+    def fit_weight(self) -> Array:
+        """The weight of each row in a fit: its own times that of its class."""
+        classes = self.config.class_weights[np.maximum(self.rows.rank, 0)]
+        return self.rows.weight * np.where(self.rows.unlabeled, 1.0, classes)
 
     @property
     def memory_share(self) -> float:

@@ -10,13 +10,11 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tordinal.calibration import fit_calibration
-from tordinal.reduction import Ranks
 from tordinal.search.candidates import Candidate
 from tordinal.search.data import REPEATS, SearchData
-from tordinal.search.scoring import COSTS
 from tordinal.search.trials import Trial
 
-__all__ = ["NEAR_TIE", "Comparison", "decide", "diverse", "mean_probabilities", "member_weights"]
+__all__ = ["NEAR_TIE", "Comparison", "diverse", "mean_probabilities", "member_weights"]
 
 Array = NDArray[np.float64]
 
@@ -66,17 +64,26 @@ class Comparison:
 
     def _mean(self, trial: Trial, splits: list[int], excluding: int | None) -> float:
         """Mean score of some splits, without the rows of one fold of the first repeat."""
-        data, cost = self.data, self.data.config.scoring.cost
+        data = self.data
         if excluding is None:
             return trial.mean(splits)
-        if cost is None:  # a scorer scores folds, not rows, and other repeats hold those rows
+        if (
+            data.config.scoring.costs is None
+        ):  # a scorer scores folds, not rows, and other repeats hold those rows
             return trial.mean([s for s in splits if s < data.n_splits and s != excluding])
-        costs = []
+        costs, weights = [], []
         for split in splits:
             rows = data.held_out(split)
             kept = data.folds[0][rows] != excluding
-            costs.append(cost(trial.labels[split] - data.truth[rows])[kept])
-        return -float(np.mean(np.concatenate(costs)))
+            costs.append(self._costs(trial, split)[kept])
+            weights.append(data.weight[rows[kept]])
+        return -float(np.average(np.concatenate(costs), weights=np.concatenate(weights)))
+
+    def _costs(self, trial: Trial, split: int) -> Array:
+        """What each row costs that a split holds out."""
+        costs = self.data.config.scoring.costs
+        assert costs is not None
+        return costs[self.data.truth[self.data.held_out(split)], trial.labels[split]]
 
     def best(self, trials: list[Trial], n: int, excluding: int | None = None) -> list[Trial]:
         """The n best candidates; for a single one near-ties go to the simpler model."""
@@ -115,12 +122,15 @@ class Comparison:
         self, members: dict[Trial, float], others: dict[Trial, float], excluding: int | None
     ) -> bool:
         """Whether an ensemble beats another by more than chance does."""
-        gain = self._probability_scores(others, excluding)
-        gain -= self._probability_scores(members, excluding)
-        return float(gain.mean()) > EXPERT_GAIN * float(gain.std()) / np.sqrt(len(gain))
+        gain, weight = self._probability_scores(others, excluding)
+        return _exceeds_chance(
+            gain - self._probability_scores(members, excluding)[0], weight, EXPERT_GAIN
+        )
 
-    def _probability_scores(self, members: dict[Trial, float], excluding: int | None) -> Array:
-        """The ranked probability score of an ensemble in each row of the first repeat.
+    def _probability_scores(
+        self, members: dict[Trial, float], excluding: int | None
+    ) -> tuple[Array, Array]:
+        """The ranked probability score of an ensemble in rows of the first repeat; their weights.
 
         It tells ensembles apart with fewer rows than their wrong ranks do.
         """
@@ -133,8 +143,9 @@ class Comparison:
             for t in members
         ]
         at_most = np.cumsum(mean_probabilities(p, list(members.values())), axis=1)
-        truth = data.truth[np.concatenate([data.held_out(k) for k in splits])]
-        return ((at_most - (truth[:, None] <= np.arange(at_most.shape[1]))) ** 2).sum(axis=1)
+        rows = np.concatenate([data.held_out(k) for k in splits])
+        at_most -= data.truth[rows, None] <= np.arange(at_most.shape[1])
+        return (at_most**2).sum(axis=1), data.weight[rows]
 
     def _of_candidates(
         self, trials: list[Trial], n: int, excluding: int | None
@@ -162,21 +173,16 @@ class Comparison:
         A vote evens out the chance of a choice among equals, but several bad models outvote a good
         one.
         """
-        data, cost = self.data, self.data.config.scoring.cost
-        if cost is None:
+        data = self.data
+        if data.config.scoring.costs is None:
             shared = [s for s in trial.scores if s in top.scores and s != excluding]
             lost = np.array([top.scores[s] - trial.scores[s] for s in shared])
-        else:
-            shared = [s for s in trial.labels if s in top.labels and s < data.n_splits]
-            lost = np.concatenate(
-                [
-                    cost(trial.labels[s] - data.truth[data.held_out(s)])
-                    - cost(top.labels[s] - data.truth[data.held_out(s)])
-                    for s in shared
-                    if s != excluding
-                ]
-            )
-        return float(lost.mean()) > CLEARLY * float(lost.std()) / np.sqrt(len(lost))
+            return _exceeds_chance(lost, np.ones(len(lost)), CLEARLY)
+        shared = [s for s in trial.labels if s in top.labels and s < data.n_splits]
+        shared = [s for s in shared if s != excluding]
+        lost = np.concatenate([self._costs(trial, s) - self._costs(top, s) for s in shared])
+        rows = np.concatenate([data.held_out(s) for s in shared])
+        return _exceeds_chance(lost, data.weight[rows], CLEARLY)
 
     def _complexity(self, c: Any) -> tuple[bool, int, int, float]:
         """What near-ties are decided by; experts are less simple than other models."""
@@ -185,6 +191,13 @@ class Comparison:
             return c.transductive, len(config.views), 0, 0.0
         kernels = [id(k) for k in config.kernel]
         return c.transductive, list(config.views).index(c.view), kernels.index(id(c.kernel)), c.C
+
+
+def _exceeds_chance(gain: Array, weight: Array, errors: float) -> bool:
+    """Whether a weighted mean is more than so many of its standard errors above 0."""
+    share = weight / weight.sum()
+    mean = float(share @ gain)
+    return mean > errors * float(np.sqrt(share**2 @ (gain - mean) ** 2))
 
 
 def _shares(members: list[Trial], n: int) -> dict[Trial, float]:
@@ -225,18 +238,3 @@ def diverse(order: list[Trial], n: int) -> list[Trial]:
 def mean_probabilities(members: list[Array], weights: Array | list[float]) -> Array:
     """The members' probabilities of the classes, weighted."""
     return np.average(members, axis=0, weights=weights)
-
-
-def decide(p: Array, cost: str) -> Ranks:
-    """The rank of least expected cost: the median by "absolute" cost, the mode by "zero_one".
-
-    Examples
-    --------
-    >>> import numpy as np
-    >>> p = np.array([[0.45, 0.15, 0.1, 0.3]])
-    >>> [int(decide(p, cost)[0]) for cost in ("absolute", "zero_one", "both")]
-    [1, 0, 0]
-    """
-    rank = np.arange(p.shape[1])
-    expected = p @ COSTS[cost](rank[:, None] - rank)
-    return np.argmin(np.round(expected, 12), axis=1)  # ties, to the last bit, go to the lower one

@@ -11,9 +11,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.calibration import agree_with, fit_calibration, fit_power, sharpen
+from tordinal.costs import decide
 from tordinal.reduction import Ranks
 from tordinal.search.data import SearchData
-from tordinal.search.ensemble import Comparison, decide, mean_probabilities
+from tordinal.search.ensemble import Comparison, mean_probabilities
 from tordinal.search.trials import Trial
 
 __all__ = ["EstimatedErrors", "estimate_errors"]
@@ -75,9 +76,16 @@ def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
     truth = data.truth[rows]
     chosen = [comparison.ensemble(scored, data.config.ensemble_size, excluding=k) for k in folds]
     of_folds = [_probabilities(data, members, k) for k, members in enumerate(chosen)]
-    ranks = np.concatenate([_ranks(data, chosen[k], p, k) for k, p in enumerate(of_folds)])
-    p = agree_with(np.concatenate(of_folds), ranks)
-    power = fit_power(p, ranks, truth)
+    p, scoring = np.concatenate(of_folds), data.config.scoring
+    if scoring.custom:
+        power = fit_power(p, p.argmax(axis=1), truth)
+        p = sharpen(p, power)
+        ranks = decide(p, scoring.decides_by)
+    else:
+        ranks = np.concatenate([_ranks(data, chosen[k], p, k) for k, p in enumerate(of_folds)])
+        p = agree_with(p, ranks)
+        power = fit_power(p, ranks, truth)
+        p = sharpen(p, power)
     errors, scores = {"this model": _errors(truth, ranks)}, {}
     spread = {"this model": float(np.std(np.abs(truth - ranks)))}
     for name, transductive in (("supervised", False), ("transductive", True)):
@@ -88,9 +96,7 @@ def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
             errors[name] = _errors(truth, predicted)
             spread[name] = float(np.std(np.abs(truth - predicted)))
             scores[name] = float(np.mean([t.scores[k] for k, t in enumerate(single)]))
-    return EstimatedErrors(
-        data.labeled[rows], ranks, sharpen(p, power), power, errors, spread, scores
-    )
+    return EstimatedErrors(data.labeled[rows], ranks, p, power, errors, spread, scores)
 
 
 def _probabilities(data: SearchData, members: dict[Trial, float], k: int) -> Array:

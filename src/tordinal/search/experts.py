@@ -9,16 +9,18 @@ import numpy as np
 from joblib import delayed
 from numpy.typing import NDArray
 from scipy.special import logit
+from sklearn import get_config
 from sklearn.base import clone
 from sklearn.exceptions import FitFailedWarning
+from sklearn.utils.validation import has_fit_parameter
 
 from tordinal.calibration import FLOOR
+from tordinal.costs import decide
 from tordinal.parallel import in_order
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.search.candidates import pick_columns
 from tordinal.search.data import REPEATS, SearchData
-from tordinal.search.ensemble import decide
 from tordinal.search.trials import Trial
 
 __all__ = [
@@ -143,9 +145,25 @@ def _last_step(estimator: Any) -> Any:
     return getattr(estimator, "_final_estimator", estimator)
 
 
-def fit_expert(expert: Expert, X: Any, rank: Ranks) -> Any:
-    """A copy of the estimator, fitted to what it sees of some rows."""
-    return clone(expert.estimator).fit(expert.see(X), rank)
+def fit_expert(expert: Expert, X: Any, rank: Ranks, weight: Array) -> Any:
+    """A copy of the estimator, fitted to what it sees of some rows, with their weights if it can.
+
+    Weights that are all 1 are not passed.
+    """
+    given = {}
+    if (weight != 1.0).any():
+        last = _last_step(expert.estimator)
+        if last is expert.estimator and has_fit_parameter(last, "sample_weight"):
+            given["sample_weight"] = weight
+        elif last is not expert.estimator and has_fit_parameter(last, "sample_weight"):
+            given[_weight_of_last_step(expert.estimator)] = weight
+    return clone(expert.estimator).fit(expert.see(X), rank, **given)
+
+
+def _weight_of_last_step(pipeline: Any) -> str:
+    """How a pipeline calls the weights of its classifier."""
+    routed = get_config().get("enable_metadata_routing", False)
+    return "sample_weight" if routed else f"{pipeline.steps[-1][0]}__sample_weight"
 
 
 def expert_distances(fitted: Any, X: Any, n_classes: int) -> Array:
@@ -186,15 +204,11 @@ def expert_distances(fitted: Any, X: Any, n_classes: int) -> Array:
     return logit(np.clip(above, 0.0, 1.0 - FLOOR / n_classes))
 
 
-def expert_ranks(distances: Array, decides_by: str) -> Ranks:
-    """The ranks that an expert predicts: the median, as other models do, or the mode.
-
-    The mode is for scorers and costs that count wrong ranks only.
-    """
+def expert_ranks(distances: Array, costs: Array) -> Ranks:
+    """The ranks of least expected cost by an expert's own probabilities."""
     above = 1.0 / (1.0 + np.exp(-distances))
     edge = np.ones((len(above), 1))
-    p = np.hstack([edge, above]) - np.hstack([above, 0.0 * edge])
-    return decide(p, "zero_one" if decides_by == "zero_one" else "absolute")
+    return decide(np.hstack([edge, above]) - np.hstack([above, 0.0 * edge]), costs)
 
 
 def cross_validate_experts(
@@ -237,7 +251,7 @@ def cross_validate_experts(
                 stacklevel=5,
             )
         elif not isinstance(result, Exception):
-            labels = expert_ranks(result, data.config.scoring.decides_by)
+            labels = expert_ranks(result, data.config.scoring.expert_costs)
             data.record(trial, split, result, labels)
     return list(trials.values())
 
@@ -250,7 +264,7 @@ def _try_expert(data: SearchData, expert: Expert, split: int) -> Array | Excepti
     rank[hidden] = UNLABELED
     rows = data.sampled if expert.transductive else np.delete(data.labeled, place)
     try:
-        fitted = fit_expert(expert, X[rows], rank[rows])
+        fitted = fit_expert(expert, X[rows], rank[rows], data.fit_weight[rows])
         return expert_distances(fitted, expert.see(X[hidden]), data.rows.n_classes)
     except Exception as error:
         return error

@@ -59,7 +59,8 @@ def race(
     held = {kind: data.hold(c, data.sampled) for kind, c in first.items()}
     # The solver's form of the rows stands for them in a fit.
     n = len(data.sampled)
-    rows = TrainingSet(None, data.rows.rank[data.sampled], np.ones(n), data.rows.n_classes)
+    weight = data.fit_weight[data.sampled]
+    rows = TrainingSet(None, data.rows.rank[data.sampled], weight, data.rows.n_classes)
     trials = [Trial(c) for c in candidates]
     # How many are in the race in each fold.
     places = [len(trials), *(math.ceil(share * len(trials)) for share in KEPT)]

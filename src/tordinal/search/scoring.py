@@ -1,7 +1,7 @@
 """Scores of held-out rows: by the distance between ranks, or by any scorer."""
 
+import inspect
 import warnings
-from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,18 +12,14 @@ from sklearn.metrics import get_scorer
 from sklearn.utils import Tags
 
 from tordinal.calibration import identity_calibration
+from tordinal.costs import COSTS, check_cost, cost_matrix
 from tordinal.metrics import SCORERS
 from tordinal.reduction import Ranks
 
-__all__ = ["COSTS", "HeldOut", "Scoring"]
+__all__ = ["HeldOut", "Scoring"]
 
 Array = NDArray[np.float64]
 
-COSTS: dict[str, Callable[[Ranks], Array]] = {  # of being some ranks off
-    "absolute": lambda off: np.abs(off).astype(np.float64),
-    "zero_one": lambda off: (off != 0).astype(np.float64),
-    "both": lambda off: 0.5 * (np.abs(off) + (off != 0)),
-}
 ZERO_ONE_SCORERS = ("accuracy", "neg_mean_zero_one_error")
 
 
@@ -36,34 +32,68 @@ class Scoring:
 
     Attributes
     ----------
-    cost : callable or None
-        Cost of each row, from how many ranks it is off. None: there is a scorer.
+    costs : ndarray of shape (n_classes, n_classes) or None
+        Cost of each predicted rank (columns) for each true one (rows). None: there is a scorer.
     scorer : callable or None
         A scorer, as in scikit-learn.
-    decides_by : str
-        The cost, of `COSTS`, whose expected value the ensemble minimises.
+    decides_by : ndarray of shape (n_classes, n_classes)
+        The costs whose expected value the ensemble minimises.
+    name : str
+        Their name in `COSTS`; empty if they are the user's.
     tags, classes
         Tags and classes of the estimator, for the scorer.
     """
 
-    cost: Callable[[Ranks], Array] | None
+    costs: Array | None
     scorer: Any
-    decides_by: str
+    decides_by: Array
+    name: str
     tags: Tags
     classes: NDArray[Any]
 
     @classmethod
-    def of(cls, scoring: Any, tags: Tags, classes: NDArray[Any]) -> "Scoring":
-        """From the parameter of `TORCV`: a cost, a scorer or its name, or None."""
-        scoring = "both" if scoring is None else scoring
-        name = scoring if isinstance(scoring, str) else ""
-        if name in COSTS:
-            return cls(COSTS[name], None, name, tags, classes)
-        scorer = SCORERS[name] if name in SCORERS else get_scorer(scoring)
-        decides_by = "zero_one" if name in ZERO_ONE_SCORERS else "absolute"
-        return cls(None, scorer, decides_by, tags, classes)
+    def of(
+        cls, scoring: Any, tags: Tags, classes: NDArray[Any], cost: Any = None,
+        class_weights: Array | None = None,
+    ) -> "Scoring":  # fmt: skip
+        """From the parameters of `TORCV`.
 
-    def score(self, labels: Ranks, truth: Ranks, distances: Array, X: Any, params: Any) -> float:
+        Weights of classes multiply the costs: a class that counts twice costs twice as much.
+        """
+        n, scorer = len(classes), None
+        weights = np.ones(n) if class_weights is None else class_weights
+        name = scoring if isinstance(scoring, str) else "both" if scoring is None else ""
+        if name not in COSTS:
+            scorer = SCORERS[name] if name in SCORERS else get_scorer(scoring)
+            name = "zero_one" if name in ZERO_ONE_SCORERS else "absolute"
+        usual = cost_matrix(name, n)
+        given = usual if cost is None else check_cost(cost, n)
+        compared = given if scoring is None else usual
+        if cost is not None or (weights != 1.0).any():
+            name = ""
+        return cls(
+            None if scorer is not None else weights[:, None] * compared, scorer,
+            weights[:, None] * given, name, tags, classes,
+        )  # fmt: skip
+
+    @property
+    def custom(self) -> bool:
+        """Whether the costs are the user's: the predicted class need not be the most probable."""
+        return not self.name
+
+    @property
+    def expert_costs(self) -> Array:
+        """The costs that a single expert decides by: the median, as other models do, or the mode.
+
+        The mode is for scorers and costs that count wrong ranks only.
+        """
+        if self.custom or self.name == "zero_one":
+            return self.decides_by
+        return cost_matrix("absolute", len(self.classes))
+
+    def score(
+        self, labels: Ranks, truth: Ranks, distances: Array, X: Any, params: Any, weight: Array
+    ) -> float:
         """The score of a fold, the higher the better; NaN, with a warning, if the scorer fails.
 
         Parameters
@@ -76,17 +106,22 @@ class Scoring:
             The rows.
         params : dict
             Parameters of the candidate, for the warning.
+        weight : ndarray of shape (n_rows,)
+            Weights of the rows. Scorers that take weights get them if they are not all 1.
 
         Returns
         -------
         score : float
             The score.
         """
-        if self.cost is not None:
-            return -float(np.mean(self.cost(labels - truth)))
+        if self.costs is not None:
+            return -float(np.average(self.costs[truth, labels], weights=weight))
         answer = HeldOut(self.tags, self.classes, labels, distances)
+        given = {}
+        if (weight != 1.0).any() and "sample_weight" in inspect.signature(self.scorer).parameters:
+            given["sample_weight"] = weight
         try:
-            return float(self.scorer(answer, X, self.classes[truth]))
+            return float(self.scorer(answer, X, self.classes[truth], **given))
         except Exception as error:
             warnings.warn(f"scoring failed for {params}: {error}", FitFailedWarning, stacklevel=2)
             return np.nan

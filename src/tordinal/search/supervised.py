@@ -59,8 +59,8 @@ def cross_validate(
     results = in_order(
         (
             delayed(_supervised_path)(
-                data.recipe(path[0]), held, data.truth, data.held_out(split),
-                [c.C for c in path], data.rows.n_classes, data.memory_share,
+                data.recipe(path[0]), held, data.truth, data.fit_weight[data.labeled],
+                data.held_out(split), [c.C for c in path], data.rows.n_classes, data.memory_share,
             )
             for split, path, held in jobs
         ),
@@ -78,6 +78,7 @@ def _supervised_path(
     recipe: Recipe,
     data: Gram | Rows,
     y: Ranks,
+    weight: Array,
     rows: Index,
     costs: list[float],
     n_classes: int,
@@ -85,7 +86,7 @@ def _supervised_path(
 ) -> list[Array]:
     """Distances of held-out rows for each C, from the smallest up, each started from the last."""
     solver = solver_for(data, recipe.problem(n_classes), share)
-    weight = np.ones(len(y))
+    weight = weight.copy()
     weight[rows] = 0.0
     solution: Solution | None = None
     distances = []
