@@ -1,6 +1,5 @@
 """Rating a table: encode its columns, fit a model, label every row, keep what a report needs."""
 
-import hashlib
 import platform
 import warnings
 from collections import Counter
@@ -30,11 +29,11 @@ from tordinal.tables.expected_error import (
     mean_margin,
     share_margin,
 )
+from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.frames import add_columns, frame_of, table_of
 from tordinal.tables.groups import useless_groups
-from tordinal.tables.table import cell_text
 from tordinal.tables.target import Target
-from tordinal.tables.values import TableError, number
+from tordinal.tables.values import TableError
 
 __all__ = [
     "Rating",
@@ -560,27 +559,6 @@ def _curve(model: TableModel, X: Matrix, rank: Ranks, n_classes: int, seed: int)
         degree=leader.degree, coef0=leader.coef0, tol=1e-2,
     )  # fmt: skip
     return learning_curve(X, rank, n_classes, recipe, recipe.kernel_for(X), seed)
-
-
-def fingerprints(table: Mapping[str, list[Any]], names: list[str]) -> NDArray[np.uint64]:
-    """A number for each row that tells its cells of some columns from others.
-
-    Examples
-    --------
-    >>> one, other = fingerprints({"size": ["1.0", 1], "kind": ["a", "a"]}, ["size", "kind"])
-    >>> bool(one == other)
-    True
-    """
-    codes = np.empty(len(next(iter(table.values()))), dtype=np.uint64)
-    columns = [table[name] for name in names]
-    for i in range(len(codes)):
-        parts = []
-        for cells in columns:
-            value = number(cells[i])
-            parts.append(cell_text(cells[i]).strip() if value is None else f"{value:.12g}")
-        digest = hashlib.blake2b("\0".join(parts).encode("utf-8", "surrogatepass"), digest_size=8)
-        codes[i] = int.from_bytes(digest.digest(), "big")
-    return codes
 
 
 def _estimator(
