@@ -1,19 +1,8 @@
-import matplotlib as mpl
 import numpy as np
 import pytest
 
-mpl.use("Agg")
-
 from tordinal.losses import LOSSES
 from tordinal.plotting import OrdinalLossDisplay
-
-
-@pytest.fixture(autouse=True)
-def _close_figures():
-    yield
-    import matplotlib.pyplot as plt
-
-    plt.close("all")
 
 
 def test_fig_4_has_the_papers_values():

@@ -1,4 +1,4 @@
-"""Pictures, in the manner of scikit-learn's Display classes."""
+"""The losses of Table II as each class sees them."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -7,13 +7,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from tordinal.losses import check_loss
+from tordinal.plotting._style import COLOURS, STYLES, axes
 from tordinal.reduction import signs
 
 Array = NDArray[np.float64]
-
-# Distinct for colour-blind eyes (Okabe and Ito); line styles distinguish them in print.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
-STYLES = ("-", "--", "-.", ":", (0, (5, 1)), (0, (3, 1, 1, 1)), (0, (1, 1)))
 
 
 class OrdinalLossDisplay:
@@ -111,10 +108,7 @@ class OrdinalLossDisplay:
         self : OrdinalLossDisplay
             The display.
         """
-        import matplotlib.pyplot as plt
-
-        if ax is None:
-            _, ax = plt.subplots(figsize=(7, 4), layout="constrained")
+        ax = axes(ax, (7, 4))
         for k, t in enumerate(self.thresholds):
             ax.axvline(t, color="0.85", linewidth=1, zorder=0)
             ax.annotate(
