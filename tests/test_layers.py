@@ -98,6 +98,6 @@ def test_the_library_never_imports_the_application():
 def test_the_graph_is_the_true_one():
     files = dict(modules())
     assert "engines.base" in set(imports(files["transduction"], files))
-    assert "estimators.tor" in set(imports(files["tables.rating"], files)) or "estimators" in set(
-        imports(files["tables.rating"], files)
+    assert "estimators.tor" in set(imports(files["tables.settings"], files)) or "estimators" in set(
+        imports(files["tables.settings"], files)
     )

@@ -22,10 +22,13 @@ from tordinal.tables.filled import fill_in, to_fill_in
 from tordinal.tables.frames import add_columns, frame_of, table_of
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
-from tordinal.tables.rating import Rating, Settings, TableModel, rate
+from tordinal.tables.rating import rate
+from tordinal.tables.results import Rating
 from tordinal.tables.roles import find_columns
+from tordinal.tables.settings import Settings
 from tordinal.tables.suggest import worth_rating
 from tordinal.tables.table import Table
+from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import read_target
 from tordinal.tables.totals import total_rows
 from tordinal.tables.values import visible

@@ -9,7 +9,7 @@ from problems import ordinal_problem
 from tordinal.tables.answers import Answers, decimal_of, is_earlier
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.files import read_table, write_table
-from tordinal.tables.rating import Totals
+from tordinal.tables.results import Totals
 from tordinal.tables.table import Table
 from tordinal.tables.target import read_target
 from tordinal.tables.values import TableError

@@ -11,7 +11,7 @@ from sklearn.datasets import load_diabetes
 from tordinal.cli.label import Job, run_label
 from tordinal.datasets import make_reviews, quantize
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
-from tordinal.tables.rating import Settings
+from tordinal.tables.settings import Settings
 from tordinal.tables.values import TableError
 
 

@@ -27,7 +27,8 @@ from tordinal.tables.estimates import describe
 from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
-from tordinal.tables.rating import Rating, Settings
+from tordinal.tables.results import Rating
+from tordinal.tables.settings import Settings
 from tordinal.tables.values import TableError, visible
 
 __all__ = ["Job", "check_job", "listed", "names_in", "run_label", "say_how_long", "summarise"]

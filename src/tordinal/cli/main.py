@@ -243,7 +243,7 @@ def label(
                 format_of(path)  # fail before heavy imports
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.label import Job, run_label
-        from tordinal.tables.rating import Settings
+        from tordinal.tables.settings import Settings
 
         settings = Settings(
             method=method.value, C=C, kernel=kernel, loss=loss, seed=seed, jobs=jobs, quick=quick

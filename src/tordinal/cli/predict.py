@@ -22,7 +22,7 @@ from tordinal.tables.drift import CellCounts, rating_warning
 from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import load_model
 from tordinal.tables.outputs import Outputs
-from tordinal.tables.rating import TableModel
+from tordinal.tables.table_model import TableModel
 from tordinal.tables.values import TableError, visible
 
 __all__ = ["run_inspect", "run_predict", "summarise_predictions"]

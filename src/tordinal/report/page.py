@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tordinal.report import pictures
 from tordinal.tables.estimates import describe, estimate_rating
 from tordinal.tables.files import Table
-from tordinal.tables.rating import Rating
+from tordinal.tables.results import Rating
 from tordinal.tables.suggest import worth_rating
 from tordinal.tables.values import visible
 

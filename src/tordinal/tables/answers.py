@@ -9,7 +9,7 @@ from tordinal.tables.table import Table
 
 if TYPE_CHECKING:
     from tordinal.tables.columns import TableEncoder
-    from tordinal.tables.rating import Rating
+    from tordinal.tables.results import Rating
 
 __all__ = ["Answers", "decimal_of", "is_earlier"]
 

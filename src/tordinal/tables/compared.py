@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 from typing import Any
 
-from tordinal.tables.rating import TableModel
 from tordinal.tables.table import Table
+from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import rank_of
 
 __all__ = ["Compared", "compare"]

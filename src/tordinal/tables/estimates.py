@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 
 from tordinal.inference import TableEstimates, check_representative, estimate_table
 from tordinal.inference.difference import FEWEST
-from tordinal.tables.rating import Rating
+from tordinal.tables.results import Rating
 from tordinal.tables.table import Table, cell_text
 from tordinal.tables.values import number, visible
 

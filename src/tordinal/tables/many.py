@@ -29,9 +29,10 @@ from tordinal.tables.drift import CellCounts
 from tordinal.tables.files import format_of, read_table
 from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.parquet import write_parquet
-from tordinal.tables.rating import Rating, TableModel, Totals, card_of
+from tordinal.tables.results import Rating, Totals, card_of
 from tordinal.tables.roles import find_columns
 from tordinal.tables.table import Table
+from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import (
     Ratings,
     count_cells,

@@ -17,7 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from tordinal.estimators import TORCV
 from tordinal.kernels import Precomputed
 from tordinal.projection import Projection
-from tordinal.tables.rating import TableModel
+from tordinal.tables.table_model import TableModel
 from tordinal.text import LatentAxes
 
 __all__ = ["check_model"]

@@ -21,7 +21,7 @@ from tordinal.projection import Projection
 from tordinal.tables.archive import LABEL, checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.model_checks import check_model
-from tordinal.tables.rating import TableModel
+from tordinal.tables.table_model import TableModel
 from tordinal.tables.values import TableError
 from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews
 from tordinal.text.vectorizers import LetterVectorizer

@@ -1,0 +1,119 @@
+"""A fitted model for the rows of a table, which is what a model file holds."""
+
+import warnings
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+import pandas as pd
+from numpy.typing import NDArray
+
+from tordinal.distances import Matrix
+from tordinal.tables.answers import Answers
+from tordinal.tables.columns import TableEncoder
+from tordinal.tables.fingerprints import fingerprints
+from tordinal.tables.frames import add_columns, frame_of, table_of
+
+__all__ = ["TableModel"]
+
+Array = NDArray[np.float64]
+
+
+@dataclass
+class TableModel:
+    """A fitted model for the rows of a table, which is what a model file holds.
+
+    Attributes
+    ----------
+    encoder : TableEncoder
+        Columns to features.
+    estimator : TORCV, TOR or REDSVM
+        Features to ranks.
+    target : str
+        Name of the column that it rates.
+    classes : list
+        Ratings from the lowest to the highest.
+    card : dict
+        What there is to know about it: settings, sizes, errors, versions.
+    learned : ndarray of uint64
+        Fingerprints of the rated rows that it learned from, sorted.
+    """
+
+    encoder: TableEncoder
+    estimator: Any
+    target: str
+    classes: list[Any]
+    card: dict[str, Any]
+    learned: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+    @property
+    def used(self) -> list[str]:
+        """Columns that it learned from."""
+        return [c["name"] for c in self.encoder.plan_ if c["role"] != "excluded"]
+
+    def known(self, table: Mapping[str, list[Any]]) -> NDArray[np.bool_]:
+        """Which rows it has learned from with their ratings."""
+        return np.isin(fingerprints(table, self.used), self.learned)
+
+    @property
+    def members(self) -> list[Any]:
+        """The models that it consists of, the first one being the best."""
+        return getattr(self.estimator, "estimators_", [self.estimator])
+
+    def seen(self, X: Matrix) -> Matrix:
+        """What the first of them sees of some features."""
+        return self.estimator.seen(X) if hasattr(self.estimator, "seen") else X
+
+    def rate(self, table: Mapping[str, list[Any]]) -> tuple[list[Any], Array, Array]:
+        """Rate new rows.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+
+        Returns
+        -------
+        labels : list
+            The rating of each row.
+        confidence : ndarray of shape (n_rows,)
+            Its probability.
+        probability : ndarray of shape (n_rows, n_classes)
+            Probabilities of all ratings.
+        """
+        X = self.encoder.transform(table)
+        p = self.estimator.predict_proba(X)
+        rank = p.argmax(axis=1)  # probabilities agree with predictions
+        return [self.classes[k] for k in rank], p.max(axis=1), p
+
+    def predict(
+        self, frame: Any, *, probabilities: bool = False, abstain: float | None = None
+    ) -> pd.DataFrame:
+        """Rate the rows of a data frame.
+
+        Parameters
+        ----------
+        frame : DataFrame or pyarrow.Table
+            New rows, with the columns that the model learned from. A warning says which of them
+            differ from those of training.
+        probabilities : bool, default=False
+            Whether to add a column with the probability of each rating.
+        abstain : float or None, default=None
+            Rows below this confidence stay unrated.
+
+        Returns
+        -------
+        frame : DataFrame
+            The rows with the columns ``<target>_predicted``, ``<target>_confidence`` and
+            ``<target>_source``.
+        """
+        table = table_of(frame)
+        cells = table.features(self.target)
+        labels, confidence, p = self.rate(cells)
+        for line in self.encoder.warnings(self.encoder.compare(cells)):
+            warnings.warn(line, stacklevel=2)
+        given = np.zeros(len(table), dtype=bool)
+        answers = Answers.made(labels, confidence, given, p, self.classes, abstain)
+        added = answers.columns(self.target, probabilities, list(range(len(table))), len(table))
+        return add_columns(frame if isinstance(frame, pd.DataFrame) else frame_of(table), added, {})
