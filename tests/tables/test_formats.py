@@ -1,12 +1,20 @@
 """A format of one's own takes one `Format`, and works in every command."""
 
+import numpy as np
 import pandas as pd
+import pytest
 from commands import frame, run
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from tordinal import rate_table
 from tordinal.tables import files
+from tordinal.tables.files import FORMATS, read_table, write_table
 from tordinal.tables.formats import Format
+from tordinal.tables.rating_order import spelled
 from tordinal.tables.table import Table, cell_text
+from tordinal.tables.target import read_target
+from tordinal.tables.values import TableError
 
 
 def read_bars(path, text, sheet):
@@ -40,3 +48,49 @@ def test_a_registered_format_is_read_recognised_and_written(tmp_path, monkeypatc
     said = run("label", "-", *fast, "-o", "-", input=source.read_bytes()).stdout
     assert said.splitlines()[0].endswith(" || stars_source")
     assert "Bars (.bars)" in run("label", tmp_path / "x.odd", *fast, "-o", "-", code=2).output
+
+
+def after(table, suffix, folder, added=None):
+    """The table after it was written to a file and read again."""
+    path = str(folder / f"t{suffix}")
+    with open(path, "wb") as file:
+        write_table(table, added or {}, file, path)
+    return read_table(path)
+
+
+WORDS = st.text(
+    st.characters(blacklist_categories=("Cc", "Cs"), blacklist_characters="\ufeff"), max_size=5
+)
+SIGNED = st.sampled_from(["+1", "0", "-1", "\u22121", "1.0", "1", "01", "1.", "A+", "A", "A-", "a"])
+NOTHING = st.sampled_from(["None", "none", "NONE", "-", "?", "n/a", " ", "x", "NaN", "null"])
+NUMBERS = st.one_of(st.integers(-(2**53), 2**53), st.floats(-1e6, 1e6), st.booleans())
+
+
+@pytest.mark.parametrize("suffix", [kind.suffixes[0] for kind in FORMATS])
+@settings(max_examples=60, deadline=None, suppress_health_check=list(HealthCheck))
+@given(
+    st.one_of(
+        st.lists(st.one_of(WORDS, SIGNED, NOTHING), min_size=2, max_size=8),
+        st.lists(st.one_of(NUMBERS, st.none()), min_size=2, max_size=8),
+    ),
+    st.booleans(),
+)
+def test_each_given_rating_comes_out_as_it_went_in(tmp_path, suffix, ratings, named):
+    ratings = [*ratings * 2, None, ""] if isinstance(ratings[0], str) else [*ratings * 2, None]
+    table = Table(["a", "t"], [[str(i) for i in range(len(ratings))], ratings], "frame")
+    try:
+        table = after(table, suffix, tmp_path)
+        order = list(dict.fromkeys(cell_text(c).strip() for c in table["t"] if spelled(c)))
+        target = read_target("t", table["t"], order if named else None)
+    except TableError:  # the order is asked for, or there is one rating only
+        return
+    said = " ".join(target.notes)
+    for cell, rank in zip(table["t"], target.rank, strict=True):
+        assert rank >= 0 or spelled(cell) in ("", None) or repr(spelled(cell)) in said
+    labels = target.labels(np.maximum(target.rank, 0))
+    rated = after(table, suffix, tmp_path, {"t_predicted": labels})
+    for i in np.flatnonzero(target.rank >= 0):
+        assert rated["t"][i] == table["t"][i]
+        assert rated["t_predicted"][i] == table["t"][i]
+        if isinstance(ratings[i], str):
+            assert rated["t_predicted"][i] == ratings[i]

@@ -1,12 +1,11 @@
-from decimal import Decimal
-
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.tables.target import rank_of, read_target
-from tordinal.tables.values import TableError, number
+from tordinal.tables.rating_order import rating_value
+from tordinal.tables.target import original_labels, read_target
+from tordinal.tables.values import TableError
 
 
 def test_numbers_are_ordered_by_value_and_keep_their_spelling():
@@ -60,7 +59,6 @@ def test_text_that_begins_with_numbers_is_ordered_by_them():
         (["a", "b", "d", "e", ""], ["a", "c"], "'b', 'd', 'e', which `order` does not name"),
         (["a", "b", ""], ["a", "a"], "each rating once"),
         ([[1], [2], None], None, "values of type list"),
-        ([Decimal(1), Decimal(2), None], None, "values of type Decimal"),
         (["a", "b", ""], ["a", "b", ""], "each rating once"),
         (
             [str(i) for i in range(5000)] + [""],
@@ -79,7 +77,7 @@ def test_what_cannot_be_a_target_is_refused(cells, order, message):
     [
         (["poor", "good", "fair", ""], ["poor", "fair", "good"], "in the order poor < fair < good"),
         (["B+", "A", "C", "B", None], ["C", "B", "B+", "A"], "C < B < B+ < A"),
-        (["4/5", "1/5", "3/5", ""], ["1/5", "3/5", "4/5"], "the numbers they begin with"),
+        (["4/5", "1/5", "3/5", ""], ["1/5", "3/5", "4/5"], "ordered by their numbers: 1/5"),
         (["Good", "good ", "GOOD", "Good", "bad", ""], ["bad", "Good"], "'good' and 'GOOD' are"),
         (["1", "5", "?", "-", "3", "n/a"], ["1", "3", "5"], "says '?': taken as not rated"),
         (
@@ -129,7 +127,9 @@ def test_spellings_that_count_as_one_class_are_said_and_leave_as_they_were_given
 
 @given(
     st.lists(
-        st.text(st.sampled_from("AaBb12+-. _"), min_size=1, max_size=4), min_size=2, max_size=12
+        st.text(st.sampled_from("AaBb12+-\u2212. _"), min_size=1, max_size=4),
+        min_size=2,
+        max_size=12,
     ),
     st.booleans(),
 )
@@ -144,8 +144,9 @@ def test_a_given_rating_never_changes(cells, named):
     assert [labels[i] for i in rated] == [cells[i] for i in rated]
     for i in rated:
         for j in rated:
-            if target.rank[i] == target.rank[j] and number(cells[i]) is None:
-                assert cells[i].strip().lower() == cells[j].strip().lower()
+            one, other = cells[i].strip(), cells[j].strip()
+            if target.rank[i] == target.rank[j] and one.lower() != other.lower():
+                assert rating_value(one) == rating_value(other) is not None
 
 
 def test_none_is_a_rating_where_the_scale_says_so():
@@ -170,9 +171,42 @@ def test_words_that_may_be_ratings_are_asked_about():
     assert "if it is a rating, name it in `order`" in target.notes[0]
 
 
-def test_a_cell_is_found_among_known_classes():
-    classes = ["none", "mild", "4"]
-    cells = ["none", "None ", "4.0", 4, "", None, float("nan"), "n/a"]
-    assert [rank_of(c, classes) for c in cells] == [0, 0, 2, 2, None, None, None, None]
-    assert rank_of("a", ["A", "a"]) == 1
-    assert rank_of("Aa", ["aa", "aA"]) is None
+@pytest.mark.parametrize(
+    ("ratings", "mark"), [(("x", "y", "z"), "x"), (("5 stars", "4 stars", "unknown"), "unknown")]
+)
+def test_a_frequent_word_that_looks_like_a_class_is_never_dropped_in_silence(ratings, mark):
+    cells = [*ratings] * 5 + [""]
+    with pytest.raises(TableError, match=f"5 cells of t that say '{mark}' ratings"):
+        read_target("t", cells, None)
+    assert len(read_target("t", cells, None, missing=[mark]).classes) == 2
+
+
+def test_signs_are_ratings_and_not_marks_of_missing_ones():
+    cells = ["--", "-", "-", "0", "+", "++", "", ""]
+    target = read_target("t", cells, None)
+    assert target.classes == ["--", "-", "0", "+", "++"]
+    assert target.rank.tolist() == [0, 1, 1, 2, 3, 4, -1, -1]
+    assert "'-' (2 cells of t) is taken as a rating" in " ".join(target.notes)
+    assert read_target("t", ["0", "1", "-", "-", ""], None).classes == ["0", "1"]
+    # Without an empty cell, it is the dash that marks the rows to rate; that is said.
+    target = read_target("t", ["-", "-", "0", "+", "++"], None)
+    assert target.classes == ["0", "+", "++"]
+    assert "if it is a rating, name it in `order`" in target.notes[0]
+
+
+def test_none_in_several_spellings_is_one_rating():
+    cells = ["None", "none", "NONE", "none", "none", "mild", "severe", ""]
+    target = read_target("t", cells, None)
+    assert [str(c).lower() for c in target.classes] == ["none", "mild", "severe"]
+    assert target.labels(np.maximum(target.rank, 0))[:-1] == cells[:-1]
+    assert read_target("t", cells, None, missing=["none"]).classes == ["mild", "severe"]
+
+
+def test_given_ratings_keep_their_type_unless_many_files_need_one():
+    cells = [4, 4.0, "4", 5, None]
+    given, rank = np.array([True] * 4 + [False]), np.array([0, 0, 0, 1, 1])
+    assert [repr(c) for c in original_labels(cells, given, [4, 5], rank)] == [
+        "4", "4.0", "'4'", "5", "5",
+    ]  # fmt: skip
+    labels = original_labels(cells, given, [4, 5], rank, one_type=True)
+    assert [repr(c) for c in labels] == ["4", "4", "4", "5", "5"]

@@ -3,9 +3,9 @@
 from dataclasses import dataclass
 from typing import Any
 
+from tordinal.tables.rating_order import rank_of
 from tordinal.tables.table import Table
 from tordinal.tables.table_model import TableModel
-from tordinal.tables.target import rank_of
 
 __all__ = ["Compared", "compare"]
 

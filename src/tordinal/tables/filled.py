@@ -3,8 +3,9 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
+from tordinal.tables.rating_order import spelled
 from tordinal.tables.table import Table, cell_text
-from tordinal.tables.target import count_cells, is_rated, read_ratings, spelled
+from tordinal.tables.target import count_cells, is_rated, read_ratings
 from tordinal.tables.values import TableError
 
 __all__ = ["fill_in", "to_fill_in"]

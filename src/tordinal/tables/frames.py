@@ -8,6 +8,7 @@ import pandas as pd
 from tordinal.exceptions import InputError
 from tordinal.tables.parquet import table_of_arrow
 from tordinal.tables.table import Table, unique_names
+from tordinal.tables.values import plain_cells
 
 __all__ = ["add_columns", "frame_of", "table_of"]
 
@@ -58,7 +59,7 @@ def table_of(frame: Any) -> Table:
 
 def _cells(column: pd.Series) -> list[Any]:
     values = [v.item() if isinstance(v, np.generic) else v for v in column.astype(object)]
-    return [None if gone else v for v, gone in zip(values, column.isna(), strict=True)]
+    return plain_cells([None if gone else v for v, gone in zip(values, column.isna(), strict=True)])
 
 
 def frame_of(table: Table) -> pd.DataFrame:

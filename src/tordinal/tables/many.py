@@ -29,6 +29,7 @@ from tordinal.tables.drift import CellCounts
 from tordinal.tables.files import format_of, read_table
 from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.parquet import write_parquet
+from tordinal.tables.rating_order import spelled
 from tordinal.tables.results import Rating, Totals, card_of
 from tordinal.tables.roles import find_columns
 from tordinal.tables.table import Table
@@ -39,7 +40,6 @@ from tordinal.tables.target import (
     is_rated,
     original_labels,
     ranks_of,
-    spelled,
 )
 from tordinal.tables.values import TableError
 
@@ -237,7 +237,7 @@ def rate_file(
         p = np.where(given[:, None], np.eye(K)[rank], p)
     confidence = p[np.arange(len(rank)), rank]
     cells = table[source.target] if given.any() else None
-    labels = original_labels(cells, given, model.classes, rank)
+    labels = original_labels(cells, given, model.classes, rank, one_type=True)
     answers = Answers.made(labels, confidence, given, p, model.classes, abstain)
     added = answers.columns(source.target, probabilities, list(range(len(table))), len(table))
     numbers = {name: [0.5] for name in added if not name.endswith(("_predicted", "_source"))}

@@ -5,7 +5,7 @@ from typing import IO, Any
 
 from tordinal.tables.formats import Format
 from tordinal.tables.table import Table, cell_text, unique_names
-from tordinal.tables.values import TableError
+from tordinal.tables.values import TableError, plain_cells
 
 __all__ = ["FORMAT", "read_parquet", "table_of_arrow", "write_parquet"]
 
@@ -56,7 +56,7 @@ def _cells(name: str, column: Any, notes: list[str]) -> list[Any]:
     import pyarrow as pa
 
     try:
-        return column.to_pylist()
+        return plain_cells(column.to_pylist())
     except (OverflowError, ValueError, pa.ArrowException):
         pass
     notes.append(f"column {name} holds {column.type} outside of Python's range; it is read as text")

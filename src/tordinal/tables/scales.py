@@ -8,7 +8,7 @@ That is for finding the order only: no two ratings are ever merged because they 
 import re
 from collections.abc import Collection
 
-__all__ = ["known_order", "plain"]
+__all__ = ["is_sign", "known_order", "plain"]
 
 SCALES: tuple[tuple[str, ...], ...] = (
     # Words of one level are separated by |.
@@ -61,6 +61,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
 )  # fmt: skip
 LETTER = re.compile(r"([a-f])\s*([+-]|plus|minus)?")
 STARS = re.compile(r"[*★⭐☆\s]+")
+SIGNS = re.compile(r"\++|[-\u2212\u2013]+|0|o|=|~|±|\+/-")
 
 
 def plain(label: str) -> str:
@@ -83,10 +84,12 @@ def known_order(labels: Collection[str]) -> list[str] | None:
     ['Low', 'medium', 'high']
     >>> known_order(["B", "A-", "A"])
     ['B', 'A-', 'A']
+    >>> known_order(["+", "0", "--", "-"])
+    ['--', '-', '0', '+']
     >>> known_order(["red", "green", "blue"]) is None
     True
     """
-    for place in (_by_stars, _by_letter, *map(_on, SCALES)):
+    for place in (_by_stars, _by_signs, _by_letter, *map(_on, SCALES)):
         places = [place(label) for label in labels]
         if None not in places and len(set(places)) == len(places):
             return [label for _, label in sorted(zip(places, labels, strict=True))]
@@ -104,6 +107,27 @@ def _by_stars(label: str) -> int | None:
     if not STARS.fullmatch(shown):
         return None
     return sum(shown.count(c) for c in "*★⭐")
+
+
+def is_sign(label: str) -> bool:
+    """Whether a label is on the scale -- < - < 0 < + < ++.
+
+    Examples
+    --------
+    >>> is_sign("++"), is_sign("-1")
+    (True, False)
+    """
+    return SIGNS.fullmatch(label.strip()) is not None
+
+
+def _by_signs(label: str) -> int | None:
+    """++ is two, -- is minus two; 0, o and = are between + and -."""
+    shown = label.strip()
+    if not is_sign(shown):
+        return None
+    if shown in ("±", "+/-"):
+        return 0
+    return shown.count("+") - sum(shown.count(c) for c in "-\u2212\u2013")
 
 
 def _by_letter(label: str) -> int | None:

@@ -1,6 +1,5 @@
 """The target column: which cells are ratings, in which order, and which are to be rated."""
 
-import re
 from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -11,7 +10,8 @@ from numpy.typing import NDArray
 
 from tordinal.reduction import UNLABELED
 from tordinal.tables.cells import is_mark
-from tordinal.tables.scales import known_order
+from tordinal.tables.rating_order import order_by_name, order_by_value, spelled
+from tordinal.tables.scales import is_sign, known_order
 from tordinal.tables.values import TableError, is_missing, number
 
 __all__ = [
@@ -20,11 +20,9 @@ __all__ = [
     "count_cells",
     "is_rated",
     "original_labels",
-    "rank_of",
     "ranks_of",
     "read_ratings",
     "read_target",
-    "spelled",
 ]
 
 MANY = 30  # classes beyond which a target is a quantity
@@ -32,7 +30,6 @@ CLASS_WORDS = {"none", "unknown", "x"}  # words for 'missing' that are also clas
 LOWEST = {"none"}  # those of them that are the lowest class of a known scale
 FREQUENT = 5  # cells from which such a word occurs as often as a class does
 FAR = 3.0  # gaps between ratings from which a single one beyond looks like a typing error
-LEADING_NUMBER = re.compile(r"\s*([+-]?\d+(?:[.,]\d+)?)(?![\w.,])")
 
 
 @dataclass
@@ -132,13 +129,35 @@ def read_target(
 
 
 def original_labels(
-    cells: list[Any] | None, given: NDArray[np.bool_], classes: list[Any], rank: NDArray[np.int64]
+    cells: list[Any] | None,
+    given: NDArray[np.bool_],
+    classes: list[Any],
+    rank: NDArray[np.int64],
+    *,
+    one_type: bool = False,
 ) -> list[Any]:
     """The rating of each row: the cell itself where it was given, or else the class of its rank.
 
-    A given rating is never respelled, even if it counts as another spelling of its class. The cell
-    of another type than the class (4.0 among integers) is replaced by the class, because a column
-    of a typed format holds one type.
+    A given rating is never respelled, even if it counts as another spelling of its class.
+
+    Parameters
+    ----------
+    cells : list or None
+        The column of ratings; None where no rating is given.
+    given : ndarray of bool
+        Which rows are rated.
+    classes : list
+        Ratings from the lowest to the highest.
+    rank : ndarray of shape (n_rows,)
+        The rank of each row.
+    one_type : bool, default=False
+        Whether a cell of another type than its class (4.0 among integers) is replaced by the class,
+        as in many files that become Parquet files of the same types.
+
+    Returns
+    -------
+    labels : list
+        One rating per row.
 
     Examples
     --------
@@ -150,16 +169,9 @@ def original_labels(
     if cells is None:
         return labels
     for i in np.flatnonzero(given):
-        if type(cells[i]) is type(labels[i]):
+        if not one_type or type(cells[i]) is type(labels[i]):
             labels[i] = cells[i]
     return labels
-
-
-def spelled(cell: Any) -> Any:
-    """A cell without spaces around it; NaN, which equals nothing, is None."""
-    if isinstance(cell, str):
-        return cell.strip()
-    return None if is_missing(cell) else cell
 
 
 def count_cells(name: str, cells: list[Any]) -> Counter[Any]:
@@ -200,31 +212,6 @@ def is_rated(cell: Any, order: Sequence[str] | None, missing: Sequence[str]) -> 
     return not (is_missing(cell) or is_mark(cell, missing))
 
 
-def rank_of(cell: Any, classes: Sequence[Any]) -> int | None:
-    """The rank of a cell among known classes, or None if it is not one of them.
-
-    It is found by its spelling, by its value (4 and "4.0"), or by its spelling in another case.
-
-    Examples
-    --------
-    >>> [rank_of(c, ["none", "mild", "severe"]) for c in ("none", " Mild", "", None, "dire")]
-    [0, 1, None, None, None]
-    """
-    cell = spelled(cell)
-    if cell is None or cell == "":
-        return None
-    value = number(cell)
-    for same in (
-        lambda c: str(c) == str(cell),
-        lambda c: value is not None and number(c) == value,
-        lambda c: value is None and str(c).lower() == str(cell).lower(),
-    ):
-        ranks = [k for k, c in enumerate(classes) if same(c)]
-        if len(ranks) == 1:
-            return ranks[0]
-    return None
-
-
 def read_ratings(
     name: str, cells: Counter[Any], order: list[str] | None, missing: Sequence[str] = ()
 ) -> Ratings:
@@ -250,30 +237,27 @@ def read_ratings(
     given = Counter({c: n for c, n in cells.items() if is_rated(c, order, missing)})
     words = sorted(c for c in cells if isinstance(c, str) and c and c not in given)
     doubtful = [] if order is not None else _may_be_ratings(given, cells, words, missing)
-    for word in doubtful:
-        if word.lower() in LOWEST and known_order([*map(str, given), word]) is not None:
-            given[word] = cells[word]
-            notes.append(
-                f"{word!r} ({cells[word]:,} cells of {name}) is taken as a rating; if it stands "
-                f"for 'not rated', say so with `missing` {word}"
-            )
+    for alike in _on_known_scales(given, doubtful):
+        given.update({word: cells[word] for word in alike})
+        listed, n = " and ".join(map(repr, alike)), sum(cells[word] for word in alike)
+        notes.append(
+            f"{listed} ({n:,} cells of {name}) {'is' if len(alike) == 1 else 'are'} taken as a "
+            f"rating; if it stands for 'not rated', say so with `missing` {','.join(alike)}"
+        )
     doubtful = [word for word in doubtful if word not in given]
-    notes += [_taken_as_missing(name, w, cells[w]) for w in words if w not in (*given, *doubtful)]
+    signs = all(isinstance(c, str) and is_sign(c) for c in given)
+    for word in [w for w in words if w not in (*given, *doubtful)]:
+        may_be_rating = word.lower() in CLASS_WORDS or (signs and is_sign(word))
+        notes.append(_taken_as_missing(name, word, cells[word], may_be_rating))
     if not given:
         raise TableError(
             f"`target` {name}: every cell is empty. "
             "Rate a few rows first, at least one of each class"
         )
-    alike = _one_spelling(given, named, notes)
+    same = _one_spelling(given, named, notes)
     counts: Counter[Any] = Counter()
     for cell, n in given.items():
-        counts[alike.get(cell, cell)] += n
-    if doubtful and known_order([str(c) for c in counts]) is not None:
-        listed = " and ".join(f"{cells[w]:,} cells of {name} that say {w!r}" for w in doubtful)
-        raise TableError(
-            f"`target` {name}: are the {listed} ratings? If so, name all ratings from the lowest "
-            f"to the highest with `order`; if not, use `missing` {','.join(doubtful)}"
-        )
+        counts[same.get(cell, cell)] += n
     if len(counts) > MANY and order is None:
         raise TableError(
             f"`target` {name} has {len(counts):,} distinct values. Did you mean a regression? "
@@ -281,11 +265,17 @@ def read_ratings(
             "tordinal.datasets.quantize makes ranks of a number"
         )
     groups, classes = (
-        _by_name(name, counts, order)
+        order_by_name(name, counts, order)
         if order is not None
-        else _by_value(name, counts, notes, {word: cells[word] for word in doubtful})
+        else order_by_value(name, counts, notes, {word: cells[word] for word in doubtful})
     )
-    rank = {cell: groups[alike.get(cell, cell)] for cell in given}
+    if doubtful:
+        listed = " and ".join(f"{cells[w]:,} cells of {name} that say {w!r}" for w in doubtful)
+        raise TableError(
+            f"`target` {name}: are the {listed} ratings? If so, name all ratings from the lowest "
+            f"to the highest with `order`; if not, use `missing` {','.join(doubtful)}"
+        )
+    rank = {cell: groups[same.get(cell, cell)] for cell in given}
     present = sorted(set(rank.values()))
     if len(present) < 2:
         raise TableError(
@@ -316,10 +306,10 @@ def read_ratings(
     return Ratings(classes, rank, notes)
 
 
-def _taken_as_missing(name: str, word: str, n: int) -> str:
+def _taken_as_missing(name: str, word: str, n: int, may_be_rating: bool) -> str:
     """The note about a word that counts as no rating."""
     note = f"{n:,} {'cell' if n == 1 else 'cells'} of {name} {'says' if n == 1 else 'say'} {word!r}"
-    hint = "; if it is a rating, name it in `order`" if word.lower() in CLASS_WORDS else ""
+    hint = "; if it is a rating, name it in `order`" if may_be_rating else ""
     return f"{note}: taken as not rated{hint}"
 
 
@@ -333,14 +323,32 @@ def _may_be_ratings(
     as a mark of missing values is no rating.
     """
     empty = cells.get("", 0) + cells.get(None, 0)
-    if not given or not empty or not _texts(given) or any(number(c) is not None for c in given):
+    if not given or not empty or not all(isinstance(c, str) for c in given):
+        return []
+    signs = all(is_sign(c) for c in given)
+    if not signs and any(number(c) is not None for c in given):
         return []
     frequent = min(FREQUENT, *given.values())
-    return [
+    marks = {mark.lower() for mark in missing}
+    known = [
         word
         for word in words
-        if word.lower() in CLASS_WORDS and word not in missing and cells[word] >= frequent
+        if (word.lower() in CLASS_WORDS or (signs and is_sign(word))) and word.lower() not in marks
     ]
+    times: Counter[str] = Counter()
+    for word in known:
+        times[word.lower()] += cells[word]
+    return [word for word in known if times[word.lower()] >= frequent]
+
+
+def _on_known_scales(given: Counter[Any], doubtful: list[str]) -> list[list[str]]:
+    """Doubtful words that a known scale of the ratings makes ratings, with their spellings."""
+    labels = list({str(c).lower(): str(c) for c in given}.values())
+    signs = [word for word in doubtful if is_sign(word)]
+    if signs and known_order([*labels, *signs]) is not None:
+        return [[word] for word in signs]
+    lowest = [word for word in doubtful if word.lower() in LOWEST]
+    return [lowest] if lowest and known_order([*labels, lowest[0]]) is not None else []
 
 
 def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dict[Any, str]:
@@ -387,76 +395,3 @@ def _question(name: str, classes: list[Any], counts: NDArray[np.int64], notes: l
                 )
     if single:
         notes.append(f"only one row is rated {', '.join(single)}: its error cannot be estimated")
-
-
-def _spell(value: Any) -> str:
-    """A rating as one would type it."""
-    if isinstance(value, float) and value.is_integer():
-        return str(int(value))
-    return str(value)
-
-
-def _by_name(name: str, counts: Counter[Any], order: list[str]) -> tuple[dict[Any, int], list[Any]]:
-    """Ranks by an explicit order."""
-    if len(set(order)) < len(order) or len(order) < 2 or "" in order:
-        raise TableError(f"`order` {','.join(order)}: name each rating once, at least two of them")
-    groups: dict[Any, int] = {}
-    classes: list[Any] = list(order)
-    unknown = [value for value in counts if _spell(value) not in order]
-    if unknown:
-        listed = ", ".join(map(repr, unknown[:20])) + (" and others" if len(unknown) > 20 else "")
-        raise TableError(
-            f"`target` {name} holds {listed}, which `order` does not name; "
-            "add what is a rating, and empty the other cells"
-        )
-    for value in counts:
-        groups[value] = order.index(_spell(value))
-        classes[groups[value]] = value
-    return groups, classes
-
-
-def _texts(counts: Counter[Any]) -> bool:
-    return all(isinstance(c, str) for c in counts)
-
-
-def _by_value(
-    name: str, counts: Counter[Any], notes: list[str], doubtful: dict[str, int]
-) -> tuple[dict[Any, int], list[Any]]:
-    """Ranks by the numbers that the ratings are or begin with.
-
-    The error that asks for the order names `doubtful` words, too, which may be ratings.
-    """
-    values = {c: number(c) for c in counts}
-    if any(v is None for v in values.values()):
-        leading = {c: LEADING_NUMBER.match(str(c)) for c in counts}
-        values = {
-            c: number(m.group(1).replace(",", ".")) if m else None for c, m in leading.items()
-        }
-        distinct = len(set(values.values())) == len(values)
-        if any(v is None for v in values.values()) or not distinct:
-            known = known_order([str(c) for c in counts]) if _texts(counts) else None
-            if known is not None:
-                notes.append(f"ratings are taken in the order {' < '.join(known)}")
-                return {c: k for k, c in enumerate(known)}, list(known)
-            if len(counts) == 2:
-                low, high = sorted(counts, key=str)
-                notes.append(f"{low!r} is taken as lower than {high!r}; use `order` to change that")
-                return {low: 0, high: 1}, [low, high]
-            ratings = ", ".join(f"{str(c)!r} ({n})" for c, n in counts.most_common())
-            others = " and ".join(f"{word!r} ({n})" for word, n in doubtful.items())
-            also = f", and {others}, which may mean 'not rated'" if others else ""
-            raise TableError(
-                f"`target` {name} holds text whose order cannot be known: {ratings}{also}. "
-                "Which is the lowest? Name all ratings from the lowest to the highest with "
-                "`order`, separated by commas" + (f", {others} among them if so meant" * bool(also))
-            )
-        listed = " < ".join(str(c) for c in sorted(counts, key=lambda c: values[c] or 0.0))
-        notes.append(f"ratings are ordered by the numbers they begin with: {listed}")
-    ordered = sorted(set(values.values()), key=lambda v: v or 0.0)
-    groups = {c: ordered.index(v) for c, v in values.items()}
-    # Several spellings of a number (4 and 4.0) are one rating, spelled as most often.
-    classes = [
-        max((c for c in counts if groups[c] == k), key=lambda c: (counts[c], str(c)))
-        for k in range(len(ordered))
-    ]
-    return groups, classes

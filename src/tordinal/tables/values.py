@@ -2,11 +2,12 @@
 
 import math
 import unicodedata
+from decimal import Decimal
 from typing import Any
 
 from tordinal.exceptions import InputError
 
-__all__ = ["TableError", "is_missing", "number", "visible"]
+__all__ = ["TableError", "is_missing", "number", "plain_cells", "visible"]
 
 # Cells that stand for no value, in lower case.
 MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}
@@ -32,6 +33,29 @@ def number(value: Any) -> float | None:
     except (TypeError, ValueError, OverflowError):
         return None
     return parsed if math.isfinite(parsed) else None
+
+
+def plain_cells(cells: list[Any]) -> list[Any]:
+    """Cells of databases as numbers and text: decimals that lose nothing, and bytes of UTF-8.
+
+    Examples
+    --------
+    >>> plain_cells([Decimal("4.50"), Decimal(4), None]), plain_cells([b"good", None])
+    ([4.5, 4.0, None], ['good', None])
+    """
+    types = {type(c) for c in cells} - {type(None)}
+    if types == {bytes}:
+        try:
+            return [None if c is None else c.decode() for c in cells]
+        except UnicodeDecodeError:
+            return cells
+    if types != {Decimal} or not all(c is None or c.is_finite() for c in cells):
+        return cells
+    if all(c is None or c == c.to_integral_value() for c in cells):
+        return [None if c is None else int(c) for c in cells]
+    floats = [None if c is None else float(c) for c in cells]
+    same = all(f is None or Decimal(repr(f)) == c for f, c in zip(floats, cells, strict=True))
+    return floats if same else cells
 
 
 def visible(text: str) -> str:
