@@ -185,7 +185,7 @@ def _numbers_as_written(counts: Counter[Any]) -> tuple[dict[Any, Any] | None, bo
     readings: list[dict[Any, Any]] = []
     if not any(text.startswith("(") for text in texts.values()):  # (1) may be the first, not -1
         for decimal in (".", ","):
-            values = {c: read_number(text, decimal) for c, text in texts.items()}
+            values: dict[Any, Any] = {c: read_number(t, decimal) for c, t in texts.items()}
             if None not in values.values() and len(set(values.values())) == len(values):
                 readings.append(values)
     if readings:
