@@ -30,7 +30,7 @@ LAYERS = [
     # The application
     ["tables"],
     ["report", "experiments"],
-    ["rated_table"],
+    ["rated", "rated_table"],
     ["cli"],
     ["__main__"],
 ]

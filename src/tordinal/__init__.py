@@ -5,13 +5,14 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tordinal.estimators import MTSVM, REDSVM, SVOR, TOR, TORCV
-    from tordinal.rated_table import RatedTable, rate_table
+    from tordinal.rated import RatedTable
+    from tordinal.rated_table import rate_table
     from tordinal.tables.models import load_model
 
 __all__ = ["MTSVM", "REDSVM", "SVOR", "TOR", "TORCV", "RatedTable", "load_model", "rate_table"]
 
 _HOMES = dict.fromkeys(["MTSVM", "REDSVM", "SVOR", "TOR", "TORCV"], "tordinal.estimators") | {
-    "RatedTable": "tordinal.rated_table",
+    "RatedTable": "tordinal.rated",
     "load_model": "tordinal.tables.models",
     "rate_table": "tordinal.rated_table",
 }

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tordinal.reduction import Ranks
 
-__all__ = ["COSTS", "check_cost", "cost_matrix", "decide", "weigh_classes"]
+__all__ = ["COSTS", "SIDES", "check_cost", "cost_matrix", "decide", "weigh_classes"]
 
 Array = NDArray[np.float64]
 

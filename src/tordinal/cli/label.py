@@ -22,7 +22,10 @@ from tordinal.cli.session import (
     with_option_names,
 )
 from tordinal.inference import TableEstimates
-from tordinal.rated_table import RatedTable, rate_table
+from tordinal.rated import RatedTable
+from tordinal.rated_table import rate_table
+from tordinal.tables.abstaining import describe_abstaining
+from tordinal.tables.check_first import describe_checks
 from tordinal.tables.estimates import describe
 from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import dump_model
@@ -60,6 +63,9 @@ class Job:
     filled: str | None = None
     next: tuple[int, str] | None = None
     probabilities: bool = False
+    reasons: bool = False
+    reweight: bool = False
+    weight: str | None = None
     abstain: float | None = None
     embeddings: bool = False
     force: bool = False
@@ -128,6 +134,11 @@ def run_label(
                 quick=settings.quick,
                 abstain=job.abstain,
                 probabilities=job.probabilities,
+                cost=settings.cost,
+                class_weight=settings.class_weight,
+                sample_weight=job.weight,
+                reasons=job.reasons,
+                reweight=job.reweight,
                 filled=job.filled,
                 encoding=job.encoding,
                 random_state=settings.seed,
@@ -155,7 +166,7 @@ def run_label(
         outputs.commit()
     summarise(
         console, job, rated.rating, rated.answers.unsure, time.perf_counter() - started,
-        rated.estimates, rated.groups,
+        rated.estimates, rated.groups, describe_checks(rated.checks),
     )  # fmt: skip
     return rated
 
@@ -214,6 +225,7 @@ def summarise(
     seconds: float,
     estimates: TableEstimates | None = None,
     groups: pd.DataFrame | None = None,
+    checks: str = "",
 ) -> None:
     """Print the expected error, the estimates, what was done, and the files that were written."""
     expected = rating.expected_error
@@ -255,6 +267,10 @@ def summarise(
             f"{unsure:,} rows below a confidence of {job.abstain:g} stay unrated.",
             highlight=False,
         )
+        console.print(Text(describe_abstaining(rating, job.abstain)))
+    if checks:
+        more = "The report lists them." if job.report else "--report R.html lists them."
+        console.print(Text(f"{checks} {more}"))
     console.print(
         f"Rated {found - unsure:,} of {totals.rows:,} rows in {seconds:.1f} s:", highlight=False
     )

@@ -7,6 +7,7 @@ from typing import Annotated
 
 import typer
 
+from tordinal.cli.options import ClassWeight, Cost, Reasons, Reweight, Weight
 from tordinal.exceptions import InputError
 
 app = typer.Typer(
@@ -165,9 +166,13 @@ def label(
     quick: Annotated[
         bool, typer.Option("--quick", help="Choose one model among a few: seconds, a rough answer.")
     ] = False,
+    cost: Cost = None,
+    class_weight: ClassWeight = None,
+    weight: Weight = None,
     probabilities: Annotated[
         bool, typer.Option("--probabilities", help="Add a column with the probability per rating.")
     ] = False,
+    reasons: Reasons = False,
     abstain: Annotated[
         float | None,
         typer.Option(
@@ -193,6 +198,7 @@ def label(
     groups: Annotated[
         str | None, typer.Option(metavar="G.csv", help="Write the estimates per group (--by).")
     ] = None,
+    reweight: Reweight = False,
     report: Annotated[
         str | None, typer.Option(metavar="R.html", help="Write a report to look at.")
     ] = None,
@@ -243,16 +249,20 @@ def label(
                 format_of(path)  # fail before heavy imports
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.label import Job, run_label
+        from tordinal.tables.costs import parse_class_weight, parse_cost
         from tordinal.tables.settings import Settings
 
         settings = Settings(
-            method=method.value, C=C, kernel=kernel, loss=loss, seed=seed, jobs=jobs, quick=quick
-        )
+            method=method.value, C=C, kernel=kernel, loss=loss, seed=seed, jobs=jobs, quick=quick,
+            cost=None if cost is None else parse_cost(cost),
+            class_weight=None if class_weight is None else parse_class_weight(class_weight),
+        )  # fmt: skip
         job = Job(
             file=file, target=target, out=out, text=text or [], columns=columns, drop=drop or [],
             order=order, report=report, model=model, encoding=encoding, missing=missing,
             sheet=sheet, filled=filled, next=next_rows, probabilities=probabilities,
             abstain=abstain, embeddings=embeddings, by=by or [], groups=groups, force=force,
+            reasons=reasons, reweight=reweight, weight=weight,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many

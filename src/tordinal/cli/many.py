@@ -155,7 +155,17 @@ def run_label_many(
 def check_label(job: Job, settings: Settings) -> None:
     """Check what many files do not support, before a cluster is started."""
     check_job(replace(job, out="-"))
-    single = {"--next": job.next, "--filled": job.filled, "--sheet": job.sheet, "--by": job.by}
+    single = {
+        "--next": job.next,
+        "--filled": job.filled,
+        "--sheet": job.sheet,
+        "--by": job.by,
+        "--reasons": job.reasons,
+        "--reweight": job.reweight,
+        "--weight": job.weight,
+        "--cost": settings.cost,
+        "--class-weight": settings.class_weight,
+    }
     for option, value in single.items():
         if value:
             raise TableError(f"{option} requires a single table, and {job.file} names many")

@@ -46,9 +46,12 @@ OPTIONS = {
     name: name
     for name in (
         "target", "order", "text", "columns", "drop", "encoding", "missing", "sheet", "filled",
-        "next", "method", "C", "kernel", "loss", "quick", "abstain",
+        "next", "method", "C", "kernel", "loss", "quick", "abstain", "cost", "reweight",
     )
-} | {"n_jobs": "jobs", "random_state": "seed"}  # fmt: skip
+} | {
+    "n_jobs": "jobs", "random_state": "seed", "class_weight": "class-weight",
+    "sample_weight": "weight",
+}  # fmt: skip
 PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})`")
 
 WRONG_INPUT, BUG = 2, 70  # exit statuses; 70 is EX_SOFTWARE of sysexits.h

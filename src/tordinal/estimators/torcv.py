@@ -513,6 +513,21 @@ class TORCV(KernelClassifier):
         answer, p = self._answer(self._distances(X))
         return p if self._custom else sharpen(agree_with(p, answer), self._power)
 
+    def decide(self, probability: Array) -> Ranks:
+        """Return the ranks that are predicted where `predict_proba` gives some probabilities.
+
+        Parameters
+        ----------
+        probability : ndarray of shape (n_samples, n_classes)
+            From `predict_proba`.
+
+        Returns
+        -------
+        rank : ndarray of shape (n_samples,)
+            The most probable one, or by `cost` and `class_weight` that of least expected cost.
+        """
+        return decide(probability, self._decides_by if self._custom else "zero_one")
+
     def evidence(self) -> Evidence:
         """Return the errors to expect, from the cross-validation of the search.
 

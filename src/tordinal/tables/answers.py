@@ -30,6 +30,8 @@ class Answers:
         Probabilities of all ratings.
     classes : list
         The ratings.
+    reasons : list of str or None
+        The main reasons of each rating.
     """
 
     labels: list[Any]
@@ -37,9 +39,12 @@ class Answers:
     sources: list[str]
     probability: Any
     classes: list[Any]
+    reasons: list[str] | None = None
 
     @classmethod
-    def of(cls, rating: "Rating", abstain: float | None) -> "Answers":
+    def of(
+        cls, rating: "Rating", abstain: float | None, reasons: list[str] | None = None
+    ) -> "Answers":
         """The answers of a rating; rows below the confidence `abstain` stay unrated."""
         probability = np.where(
             rating.given[:, None], np.eye(len(rating.target.classes))[rating.rank],
@@ -47,20 +52,20 @@ class Answers:
         )  # fmt: skip
         return cls.made(
             rating.labels, rating.confidence, rating.given, probability, rating.target.classes,
-            abstain,
+            abstain, reasons,
         )  # fmt: skip
 
     @classmethod
     def made(
         cls, labels: list[Any], confidence: Any, given: Any, probability: Any, classes: list[Any],
-        abstain: float | None,
+        abstain: float | None, reasons: list[str] | None = None,
     ) -> "Answers":  # fmt: skip
         """The same from its parts."""
         unsure = ~given & (confidence < (0.0 if abstain is None else abstain))
         sources = ["given" if g else "unsure" if u else "predicted" for g, u in zip(
             given, unsure, strict=True)]  # fmt: skip
         kept = [None if u else label for label, u in zip(labels, unsure, strict=True)]
-        return cls(kept, confidence, sources, probability, classes)
+        return cls(kept, confidence, sources, probability, classes, reasons)
 
     @property
     def unsure(self) -> int:
@@ -81,6 +86,8 @@ class Answers:
                 added[f"{target}_probability_{name}"] = [
                     round(float(p), 4) for p in self.probability[:, k]
                 ]
+        if self.reasons is not None:
+            added[f"{target}_reasons"] = self.reasons
         if len(rows) == n_rows:
             return added
         whole = {name: [None] * n_rows for name in added}
@@ -110,4 +117,5 @@ def is_earlier(name: str, target: str) -> bool:
     if not name.startswith(f"{target}_"):
         return False
     rest = name.removeprefix(f"{target}_")
-    return rest in ("predicted", "confidence", "source") or rest.startswith("probability_")
+    known = ("predicted", "confidence", "source", "reasons")
+    return rest in known or rest.startswith("probability_")

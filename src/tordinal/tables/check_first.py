@@ -45,12 +45,13 @@ def rows_to_check(rating: Rating, table: Mapping[str, Sequence[Any]]) -> pd.Data
     steps = np.abs(np.arange(len(classes))[:, None] - np.arange(len(classes)))
     found: list[tuple[int, str, Any, Any, float, int | None]] = []
 
-    held, cv_rank = rating.held_out, rating.cv_rank
-    slips = np.flatnonzero(np.abs(cv_rank - rank[held]) >= STEPS_OFF)
+    # The median, whatever errors cost.
+    held, median = rating.held_out, (rating.cv_probability.cumsum(axis=1) >= 0.5).argmax(axis=1)
+    slips = np.flatnonzero(np.abs(median - rank[held]) >= STEPS_OFF)
     distance = (rating.cv_probability * steps[rank[held]]).sum(axis=1)
     for i in slips[np.argsort(-distance[slips], kind="stable")]:
         row = int(held[i])
-        other = classes[int(cv_rank[i])]
+        other = classes[int(median[i])]
         found.append((row, CONTRADICTED, classes[rank[row]], other, float(distance[i]), None))
 
     for row, like in _differing_twins(rating, table):
@@ -72,7 +73,7 @@ def _differing_twins(rating: Rating, table: Mapping[str, Sequence[Any]]) -> list
     """Pairs of rated rows with equal cells and other ratings, those furthest apart first."""
     rated = np.flatnonzero(rating.given)
     used = rating.model.used
-    codes = fingerprints({name: [table[name][i] for i in rated] for name in used}, used)
+    codes = fingerprints({name: [table[name][i] for i in rated.tolist()] for name in used}, used)
     rank = rating.target.rank[rated]
     pairs = []
     order = np.argsort(codes, kind="stable")

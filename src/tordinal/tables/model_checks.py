@@ -242,6 +242,10 @@ def _check_ensemble(estimator: TORCV) -> None:
         raise ValueError("the members of its ensemble do not fit together")
     if not (np.asarray(estimator._weights) >= 0).all() or not np.sum(estimator._weights) > 0:
         raise ValueError("the weights of its ensemble are damaged")
+    if estimator._custom:
+        costs, n = estimator._decides_by, len(estimator.classes_)
+        if np.shape(costs) != (n, n) or not (np.asarray(costs) >= 0).all():
+            raise ValueError("its costs of errors are damaged")
     for columns in estimator._columns:
         if columns is not None and (
             np.ndim(columns) != 1 or not np.isin(columns, np.arange(estimator.n_features_in_)).all()

@@ -14,6 +14,7 @@ from tordinal.losses import check_loss
 from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.columns import TableEncoder
+from tordinal.tables.costs import costs_of, describe_cost, weights_of_ranks
 from tordinal.tables.curve import Curve, learning_curve
 from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.groups import useless_groups
@@ -43,6 +44,7 @@ def rate(
     encoder: TableEncoder,
     settings: Settings,
     listen: Listener,
+    weight: NDArray[np.float64] | None = None,
 ) -> Rating:
     """Rate the rows of a table that have no rating.
 
@@ -58,6 +60,8 @@ def rate(
         How to rate.
     listen : callable
         Told what is being done, how much of it, of how much.
+    weight : ndarray of shape (n_rows,) or None
+        How much each given rating counts.
 
     Returns
     -------
@@ -74,7 +78,7 @@ def rate(
     """
     notes = list(target.notes)
     X = read_columns(table, target, encoder, settings, listen, notes)
-    return rate_features(table, X, target, encoder, settings, listen, notes)
+    return rate_features(table, X, target, encoder, settings, listen, notes, weight)
 
 
 def read_columns(
@@ -106,24 +110,29 @@ def rate_features(
     settings: Settings,
     listen: Listener,
     notes: list[str] | None = None,
+    weight: NDArray[np.float64] | None = None,
 ) -> Rating:
     """Rate the rows of a table whose features are known; parameters as in `rate`."""
     notes = [] if notes is None else notes
     rated, n_classes = target.rank != UNLABELED, len(target.classes)
-    method = settings.method
+    method, cost = settings.method, costs_of(settings.cost, target)
+    class_weight = weights_of_ranks(settings.class_weight, target)
     counts = np.bincount(target.rank[rated])
     if method == "auto" and counts[counts > 1].sum() < 2:
         method = "tor"
         notes.append(
             "too few ratings to choose a model by cross-validation: "
             "TOR with its usual settings was used"
+            + (", without the costs" if cost is not None or class_weight is not None else "")
         )
     views = encoder.views()
     estimator = make_estimator(method, settings, views, list(range(n_classes)), len(target.rank))
     estimator.set_params(callback=listen)
+    if method == "auto":
+        estimator.set_params(cost=cost, class_weight=class_weight)
     # A supervised model is not given the rows that have no rating.
     rows = np.flatnonzero(rated) if method == "redsvm" else np.arange(len(target.rank))
-    estimator.fit(X[rows], target.rank[rows])
+    estimator.fit(X[rows], target.rank[rows], None if weight is None else weight[rows])
     notes += [f"{doubt}: is that right?" for doubt in encoder.doubts_]
     listen("probabilities", 0, 3)
     evidence = estimator.evidence()
@@ -153,6 +162,8 @@ def rate_features(
         notes,
     )
     rating.verdict = _verdict(rating, evidence.verdict)
+    if method == "auto" and cost is not None:
+        notes.append(describe_cost(rating, cost))
     listen("probabilities", 3, 3)
     model.card = card_of(rating, method)
     return rating

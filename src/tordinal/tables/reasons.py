@@ -47,11 +47,13 @@ class Reasons:
 
     Examples
     --------
+    >>> import pandas as pd
     >>> from tordinal import rate_table
     >>> from tordinal.datasets import make_reviews
     >>> texts, stars = make_reviews(300, random_state=0)
-    >>> stars = [str(s) if i < 100 else "" for i, s in enumerate(stars)]
-    >>> reasons = rate_table({"review": texts, "stars": stars}, "stars", quick=True).reasons
+    >>> reviews = pd.DataFrame({"review": texts, "stars": stars}).astype({"stars": "Int64"})
+    >>> reviews.loc[100:, "stars"] = pd.NA
+    >>> reasons = rate_table(reviews, "stars", quick=True).reasons
     >>> reasons.agreement > 0.5
     True
     >>> "awful" in reasons.words["term"].head(5).tolist()

@@ -30,6 +30,8 @@ class Settings:
     jobs: int | None = None
     quick: bool = False
     choose_columns: bool = True
+    cost: Any = None  # what errors cost, and how much ratings count: see `TORCV`
+    class_weight: Any = None
     single: bool = False  # one model with a linear kernel, which can be fitted on a cluster
 
     def __post_init__(self) -> None:
@@ -47,6 +49,9 @@ class Settings:
             raise TableError("`n_jobs` 0: give the number of parallel fits, or -1 for all cores")
         if self.quick and self.method != "auto":
             raise TableError(f"`quick` requires `method` auto, not {self.method}")
+        for option in ("cost", "class_weight"):
+            if getattr(self, option) is not None and self.method != "auto":
+                raise TableError(f"`{option}` requires `method` auto, not {self.method}")
 
 
 def make_estimator(

@@ -84,8 +84,10 @@ class TableModel:
         """
         X = self.encoder.transform(table)
         p = self.estimator.predict_proba(X)
-        rank = p.argmax(axis=1)  # probabilities agree with predictions
-        return [self.classes[k] for k in rank], p.max(axis=1), p
+        # Probabilities agree with predictions, unless errors have costs.
+        decide = getattr(self.estimator, "decide", lambda p: p.argmax(axis=1))
+        rank = decide(p)
+        return [self.classes[k] for k in rank], p[np.arange(len(p)), rank], p
 
     def predict(
         self, frame: Any, *, probabilities: bool = False, abstain: float | None = None

@@ -1,0 +1,39 @@
+"""Options of the commands that need more than a name: costs, weights, reasons."""
+
+from typing import Annotated
+
+import typer
+
+__all__ = ["ClassWeight", "Cost", "Reasons", "Reweight", "Weight"]
+
+Cost = Annotated[
+    str | None,
+    typer.Option(
+        metavar="low=2",
+        help="What errors cost: low=2 makes predictions that are too low twice as bad; high=3; or "
+        "a matrix (rows: true ratings), as 0,1,2;1,0,1;2,1,0 or a file.",
+    ),
+]
+ClassWeight = Annotated[
+    str | None,
+    typer.Option(
+        "--class-weight",
+        metavar="balanced",
+        help="balanced: rare ratings count as much as frequent ones; or weights, as 5=3,1=2.",
+    ),
+]
+Weight = Annotated[
+    str | None,
+    typer.Option(metavar="COLUMN", help="Column with the weight of each given rating."),
+]
+Reasons = Annotated[
+    bool, typer.Option("--reasons", help="Add a column with the main reasons of each rating.")
+]
+Reweight = Annotated[
+    bool,
+    typer.Option(
+        "--reweight",
+        help="Weigh given ratings by how rarely rows like theirs are rated, in averages and shares "
+        "of the whole table.",
+    ),
+]

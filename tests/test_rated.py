@@ -1,0 +1,65 @@
+"""What a rated table answers; the function that makes it is tested in test_rated_table.py."""
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from tordinal import rate_table
+from tordinal.datasets import make_reviews
+from tordinal.inference import estimate_mean, selection_probabilities
+
+
+@pytest.fixture(scope="module")
+def frame():
+    texts, stars = make_reviews(400, random_state=6)
+    rng = np.random.default_rng(0)
+    length = np.round(2.0 * stars + rng.normal(size=400), 2)
+    frame = pd.DataFrame({"review": texts, "length": length, "stars": stars})
+    frame.index = [f"r{i}" for i in range(400)]
+    frame["truth"] = stars
+    # High ratings are given more often than low ones.
+    chosen = rng.choice(400, 120, replace=False, p=np.exp(0.6 * stars) / np.exp(0.6 * stars).sum())
+    frame["stars"] = frame["stars"].astype("Int64").mask(~np.isin(np.arange(400), chosen))
+    return frame
+
+
+@pytest.fixture(scope="module")
+def rated(frame):
+    return rate_table(frame.drop(columns="truth"), "stars", method="redsvm", reweight=True)
+
+
+def test_a_biased_choice_of_rows_is_noticed_and_weights_help(frame, rated):
+    plain = rate_table(frame.drop(columns="truth"), "stars", method="redsvm")
+    truth = frame["truth"].mean()
+    assert abs(rated.estimates.mean.value - truth) < abs(plain.estimates.mean.value - truth)
+    assert any("`reweight` weighs given ratings" in note for note in plain.notes)
+    assert any("the column" in note and "length" in note for note in plain.notes)
+    assert any("weigh the given ratings" in note for note in rated.notes)
+    assert any("have higher ratings than the rest" in note for note in plain.notes)
+
+
+def test_reweighted_estimates_are_those_of_the_library(rated):
+    rating = rated.rating
+    p = rating.probability.copy()
+    p[rating.held_out] = rating.cv_probability
+    expected = estimate_mean(
+        rating.target.rank, p, classes=range(p.shape[1]),
+        scores=[float(c) for c in rating.target.classes],
+        probabilities=selection_probabilities(rating.X, rating.given),
+    )  # fmt: skip
+    assert rated.estimates.mean == expected
+
+
+def test_rows_to_check_have_the_labels_of_the_frame(rated):
+    check = rated.to_check
+    assert set(check["why"]) <= {"contradicted", "rated differently", "large expected error"}
+    assert check["row"].isin(rated.frame.index).all()
+    doubtful = check[check["why"] == "large expected error"]
+    assert (rated.frame.loc[doubtful["row"], "stars_source"] == "predicted").all()
+
+
+def test_the_curve_of_abstaining_is_that_of_the_held_out_rows(rated):
+    curve = rated.abstaining
+    assert curve["share"].iloc[0] == 1.0
+    assert curve["accuracy"].iloc[0] == pytest.approx(rated.expected_error.accuracy)
+    assert curve["accuracy"].iloc[-1] > curve["accuracy"].iloc[0]
