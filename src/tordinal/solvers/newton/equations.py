@@ -213,8 +213,12 @@ class PreconditionedEquations:
             self.factor is None
             or self.excess_iterations * TUNING.features_per_cg >= self.rows.n_features
         ):
-            H = self.rows.sum(normal) - B @ M.solve(B.T)
-            self.factor, self.excess_iterations = Factor(H, slopes.width), 0
+            H = self.rows.sum(normal)
+            try:
+                self.factor = Factor(H - B @ M.solve(B.T), slopes.width)
+            except np.linalg.LinAlgError:  # the difference is rounding; H alone is positive
+                self.factor = Factor(H, slopes.width)
+            self.excess_iterations = 0
         v, iterations = _iterate(self.rows, slopes, M, self.factor.solve)
         self.excess_iterations += max(0, iterations - TUNING.free_cg)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
