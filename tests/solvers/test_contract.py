@@ -27,7 +27,7 @@ def test_an_extreme_one_ends_with_the_truth(combination, seed):
 
 @pytest.mark.parametrize("seed", [1027, 1136, 1210, 1580, 3745])
 def test_problems_that_once_ended_elsewhere(seed):
-    """Kernel values below rounding, lost warm starts, and a preconditioner that was not positive."""
+    """Kernel values below rounding, lost warm starts, an indefinite preconditioner."""
     found = verdict(draw(seed, COMBINATIONS[seed % len(COMBINATIONS)]))
     assert found.broken == []
     assert not found.rejected

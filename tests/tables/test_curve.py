@@ -30,6 +30,8 @@ def test_noise_stays_noise():
 def test_too_few_ratings_have_no_curve():
     X, y = ordinal_problem(15, 3)
     assert curve_of(X, y) is None
+    X, _ = ordinal_problem(25, 3)
+    assert curve_of(X, np.arange(25)) is None  # no row can be held out
 
 
 def test_a_curve_that_falls_like_the_root_is_found_again():

@@ -1,11 +1,15 @@
 import io
+from decimal import Decimal
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from tordinal.tables.parquet import read_parquet, write_parquet
+from tordinal.tables.columns import TableEncoder
+from tordinal.tables.parquet import read_parquet, table_of_arrow, write_parquet
 from tordinal.tables.table import Table
+from tordinal.tables.target import read_target
 
 
 def test_integers_beyond_64_bits_become_text():
@@ -45,3 +49,14 @@ def test_times_beyond_what_python_knows_are_read_as_text(array):
     out = io.BytesIO()
     write_parquet(table, {"more": ["x"]}, out)
     assert pq.read_table(out).column("when").equals(pq.read_table(stream).column("when"))
+
+
+def test_ratings_and_durations_of_databases_are_read():
+    decimals = pa.array([Decimal("1.5"), Decimal("2.5"), None], pa.decimal128(38, 10))
+    durations = pa.array([60, 120, 180], pa.duration("s"))
+    arrow = pa.table({"size": durations, "bytes": pa.array([b"no", b"yes", None]), "t": decimals})
+    table = table_of_arrow(arrow, "parquet")
+    assert read_target("t", table["t"], None).classes == [1.5, 2.5]
+    assert read_target("bytes", table["bytes"], None).classes == ["no", "yes"]
+    X = TableEncoder(columns=["size"]).fit_transform({"size": table["size"]})
+    np.testing.assert_allclose(X[:, 0], [-(1.5**0.5), 0.0, 1.5**0.5])

@@ -1,12 +1,13 @@
 import datetime
 import unicodedata
+from decimal import Decimal
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.tables.values import TableError, is_missing, number, visible
+from tordinal.tables.values import TableError, is_missing, number, plain_cells, visible
 
 
 @pytest.mark.parametrize(
@@ -23,7 +24,18 @@ def test_other_cells_are_not_missing(value):
 
 @pytest.mark.parametrize(
     ("value", "expected"),
-    [("4", 4.0), (" 4.0 ", 4.0), ("-1e3", -1000.0), (7, 7.0), (np.int64(3), 3.0), (True, 1.0)],
+    [
+        ("4", 4.0),
+        (" 4.0 ", 4.0),
+        ("-1e3", -1000.0),
+        (7, 7.0),
+        (np.int64(3), 3.0),
+        (True, 1.0),
+        (datetime.timedelta(days=-1), -86400.0),
+        (datetime.timedelta(seconds=0.5), 0.5),
+        (datetime.time(1, 1, 1, 500_000), 3661.5),
+        (datetime.time(1, tzinfo=datetime.UTC), 3600.0),
+    ],
 )
 def test_numbers_are_read_however_they_are_written(value, expected):
     assert number(value) == expected
@@ -93,3 +105,14 @@ def test_nothing_that_controls_is_left_and_nothing_is_left_to_do(text):
 
 def test_an_error_about_a_table_is_a_value_error():
     assert issubclass(TableError, ValueError)
+
+
+def test_cells_of_databases_lose_nothing():
+    exact = [Decimal("0.1234567890123456789"), Decimal("1")]
+    assert plain_cells(exact) is exact
+    assert plain_cells([Decimal("4.50"), Decimal(3), None]) == [4.5, 3.0, None]
+    assert [type(c) for c in plain_cells([Decimal("4.00")])] == [int]
+    assert plain_cells([Decimal("NaN")])[0].is_nan()
+    assert plain_cells([b"\xff", b"a"]) == [b"\xff", b"a"]
+    assert plain_cells([b"na\xc3\xafve", None]) == ["na\u00efve", None]
+    assert plain_cells([b"a", "a"]) == [b"a", "a"]

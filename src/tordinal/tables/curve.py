@@ -89,6 +89,9 @@ def learning_curve(
     if len(rank) > MOST:
         rows = np.sort(rng.permutation(len(rank))[:MOST])
         X, rank = X[rows], rank[rows]
+    sizes_of_classes = np.bincount(rank)
+    if sizes_of_classes[sizes_of_classes > 1].sum() < FOLDS:  # too few that can be held out
+        return None
     solver = solver_for(recipe.hold(kernel, X, n_classes), recipe.problem(n_classes))
     wrong = {share: np.zeros(2) for share in SHARES}  # sum of distances, and rows
     sizes: dict[float, list[int]] = {share: [] for share in SHARES}

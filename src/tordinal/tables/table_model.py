@@ -14,6 +14,7 @@ from tordinal.tables.answers import Answers
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.frames import add_columns, frame_of, table_of
+from tordinal.tables.values import visible
 
 __all__ = ["TableModel"]
 
@@ -114,7 +115,7 @@ class TableModel:
         cells = table.features(self.target)
         labels, confidence, p = self.rate(cells)
         for line in self.encoder.warnings(self.encoder.compare(cells)):
-            warnings.warn(line, stacklevel=2)
+            warnings.warn(visible(line), stacklevel=2)
         given = np.zeros(len(table), dtype=bool)
         answers = Answers.made(labels, confidence, given, p, self.classes, abstain)
         added = answers.columns(self.target, probabilities, list(range(len(table))), len(table))

@@ -1,5 +1,6 @@
 """Single values: what a cell holds, how a text is shown safely, and the error about a bad one."""
 
+import datetime
 import math
 import unicodedata
 from decimal import Decimal
@@ -25,7 +26,17 @@ def is_missing(value: Any) -> bool:
 
 
 def number(value: Any) -> float | None:
-    """A cell as a finite number, or None."""
+    """A cell as a finite number, or None; durations and times of day are seconds.
+
+    Examples
+    --------
+    >>> number("1.5"), number(datetime.timedelta(minutes=2)), number(datetime.time(0, 1))
+    (1.5, 120.0, 60.0)
+    """
+    if isinstance(value, datetime.time):
+        value = 3600 * value.hour + 60 * value.minute + value.second + value.microsecond / 1e6
+    if isinstance(value, datetime.timedelta):
+        value = value.total_seconds()
     if isinstance(value, str) and "_" in value:  # Python reads 1_000 as a number, nobody else does
         return None
     try:
