@@ -67,9 +67,9 @@ def test_choices_are_in_the_order_in_which_rows_were_drawn():
         Event(event="undo", of=undone.id),
     )
     assert logged.choices == [
-        Choice(3, 0.1, False, "rated"),
-        Choice(2, 0.5, True, "open"),
-        Choice(0, 0.4, False, "skipped"),
+        Choice(3, 0.1, False, "rated", 5),
+        Choice(2, 0.5, True, "open", 4),
+        Choice(0, 0.4, False, "skipped", 2),
     ]
     assert logged.combined() == {1: 2, 3: 3}
 

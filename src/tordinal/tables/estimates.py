@@ -49,7 +49,8 @@ def estimate_rating(
     groups : sequence or None
         The group of each row.
     reweight : bool
-        Whether given ratings are weighed by how rarely rows like theirs are rated.
+        Whether given ratings are weighed by how rarely rows like theirs are rated, if it is not
+        recorded how they were drawn.
 
     Returns
     -------
@@ -65,14 +66,16 @@ def estimate_rating(
         warnings.simplefilter("ignore")  # too few ratings: the estimate says so itself
         return estimate_table(
             rating.target.rank, p, groups=groups, classes=range(p.shape[1]), scores=scores,
-            probabilities=_selection(rating) if reweight else None,
+            probabilities=_probabilities(rating, reweight),
         )  # fmt: skip
 
 
-def _selection(rating: Rating) -> NDArray[np.float64] | None:
-    """With which probability each row was rated, by its features; None for too few rows."""
+def _probabilities(rating: Rating, reweight: bool) -> NDArray[np.float64] | None:
+    """With which probability each row was rated: as recorded, or by its features."""
+    if rating.selection is not None:
+        return rating.selection.probabilities()
     given = rating.given
-    if min(given.sum(), (~given).sum()) < FEWEST:
+    if not reweight or min(given.sum(), (~given).sum()) < FEWEST:
         return None
     return selection_probabilities(rating.X, given)
 

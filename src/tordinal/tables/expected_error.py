@@ -8,7 +8,15 @@ from numpy.typing import NDArray
 
 from tordinal.reduction import Ranks
 
-__all__ = ["ExpectedError", "estimate_error", "mean_margin", "share_margin"]
+__all__ = [
+    "ExpectedError",
+    "effective_size",
+    "estimate_error",
+    "mean_margin",
+    "share_margin",
+    "weighted_median",
+    "weighted_spread",
+]
 
 Array = NDArray[np.float64]
 
@@ -85,7 +93,9 @@ class ExpectedError:
         )
 
 
-def estimate_error(truth: Ranks, predicted: Ranks, classes: list[Any]) -> ExpectedError:
+def estimate_error(
+    truth: Ranks, predicted: Ranks, classes: list[Any], weights: Array | None = None
+) -> ExpectedError:
     """Estimate the error from predictions of held-out rows.
 
     Parameters
@@ -94,6 +104,9 @@ def estimate_error(truth: Ranks, predicted: Ranks, classes: list[Any]) -> Expect
         Their ranks.
     classes : list
         The ratings by rank.
+    weights : ndarray of shape (n_rows,) or None
+        Weights that make up for how the rows were chosen (`Selection.weights`). None: a random
+        sample.
 
     Returns
     -------
@@ -110,46 +123,80 @@ def estimate_error(truth: Ranks, predicted: Ranks, classes: list[Any]) -> Expect
     n = len(truth)
     if n < FEWEST:
         return ExpectedError("unknown", n)
-    constant, median = (
-        int(np.argmax(np.bincount(truth, minlength=len(classes)))),
-        int(np.median(truth)),
-    )
+    w = np.full(n, 1.0) if weights is None or not weights.sum() else weights
+    shares = np.bincount(truth, w, minlength=len(classes)) / w.sum()
+    constant, median = int(np.argmax(shares)), weighted_median(truth, weights)
     right, constant_right = (predicted == truth) * 1.0, (truth == constant) * 1.0
     off, constant_off = abs(predicted - truth) * 1.0, abs(truth - median) * 1.0
-    gains = [_standardized(right - constant_right), _standardized(constant_off - off)]
+    gains = [_standardized(right - constant_right, w), _standardized(constant_off - off, w)]
     best = max(gains)
     judgement = "useful" if best > SIGNIFICANT else "uncertain" if best > 0 else "no better"
     if min(gains) < -SIGNIFICANT:  # better by one error, clearly worse by the other
         judgement = "uncertain" if judgement == "useful" else "no better"
-    accuracy, mae = float(right.mean()), float(off.mean())
+    accuracy, mae = float(np.average(right, weights=w)), float(np.average(off, weights=w))
+    spread, effective = weighted_spread(off, w), effective_size(w)
     return ExpectedError(
         judgement=judgement,
         n=n,
         accuracy=accuracy,
-        accuracy_margin=share_margin(accuracy, n),
+        accuracy_margin=share_margin(accuracy, effective),
         mae=mae,
-        mae_margin=mean_margin(float(off.std()), n),
+        mae_margin=mean_margin(spread, effective),
         most_frequent=classes[constant],
         median=classes[median],
-        constant_accuracy=float(constant_right.mean()),
-        constant_mae=float(constant_off.mean()),
+        constant_accuracy=float(np.average(constant_right, weights=w)),
+        constant_mae=float(np.average(constant_off, weights=w)),
     )
 
 
-def _standardized(gain: Array) -> float:
+def weighted_median(rank: Ranks, weights: Array | None) -> int:
+    """The median rank; where it lies between two, it is rounded down.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> rank = np.array([0, 1, 2])
+    >>> weighted_median(rank, None), weighted_median(rank, np.array([1.0, 1.0, 5.0]))
+    (1, 2)
+    """
+    if weights is None or not weights.sum():
+        return int(np.median(rank))
+    total = np.cumsum(np.bincount(rank, weights))
+    return int(np.searchsorted(total, 0.5 * total[-1]))
+
+
+def weighted_spread(values: Array, weights: Array) -> float:
+    """The standard deviation of weighted values."""
+    mean = np.average(values, weights=weights)
+    return float(np.sqrt(np.average((values - mean) ** 2, weights=weights)))
+
+
+def effective_size(weights: Array) -> float:
+    """The number of rows of equal weight that say as much (Kish).
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> effective_size(np.array([1.0, 1.0])), effective_size(np.array([1.0, 0.0]))
+    (2.0, 1.0)
+    """
+    return float(weights.sum() ** 2 / np.sum(weights**2))
+
+
+def _standardized(gain: Array, weights: Array) -> float:
     """A mean gain in units of its standard error."""
-    mean, spread = float(gain.mean()), float(gain.std())
+    mean, spread = float(np.average(gain, weights=weights)), weighted_spread(gain, weights)
     if spread == 0.0:
         return float(np.sign(mean)) * np.inf if mean else 0.0
-    return mean / spread * np.sqrt(len(gain))
+    return mean / spread * float(np.sqrt(effective_size(weights)))
 
 
-def share_margin(share: float, n: int) -> float:
+def share_margin(share: float, n: float) -> float:
     """Half the width of a share's interval: Wilson's, which is also valid near 0 and 1."""
     half = Z / (1 + Z**2 / n) * float(np.sqrt(share * (1 - share) / n + Z**2 / (4 * n**2)))
     return WIDER * half
 
 
-def mean_margin(spread: float, n: int) -> float:
+def mean_margin(spread: float, n: float) -> float:
     """Half the width of a mean distance's interval, with one row added that is off by a step."""
     return WIDER * Z * float(np.sqrt((spread**2 * n + 1.0) / (n + 1))) / np.sqrt(n)

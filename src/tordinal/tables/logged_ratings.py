@@ -9,6 +9,7 @@ from tordinal.tables.answers import is_earlier
 from tordinal.tables.fingerprints import row_fingerprints
 from tordinal.tables.rating_events import Event, Header
 from tordinal.tables.table import Table
+from tordinal.tables.target import is_rated, spelled
 from tordinal.tables.values import TableError, visible
 
 __all__ = [
@@ -38,12 +39,15 @@ class Choice:
         Whether it was drawn uniformly from all rows that were left.
     state : {"rated", "skipped", "open"}
         What became of it: rated by somebody, skipped by all who saw it, or still to be rated.
+    n_left : int
+        Rows without a rating among which it was drawn.
     """
 
     place: int
     probability: float
     audit: bool
     state: str
+    n_left: int
 
 
 @dataclass
@@ -235,15 +239,19 @@ def read_logged_ratings(
     logged = LoggedRatings(header.classes, header.n_unrated)
     counted = [event for event in of_rows if event.id not in undone]
     _note_rows(logged, [(e.row, e.fingerprint) for e in counted], places, numbers)
-    drawn: dict[int, Event] = {}
+    drawn: dict[int, tuple[Event, int]] = {}
+    given, seen = _given(header, table), set[int]()
     for event in of_rows:
         i = places.get((event.row, event.fingerprint))
         if i is None:
             continue
         # A row whose rating was undone was drawn all the same.
         counts = event.id not in undone
-        if event.probability is not None and (counts or event.event != "choose"):
-            drawn.setdefault(i, event)
+        is_drawn = event.probability is not None and (counts or event.event != "choose")
+        if is_drawn:
+            drawn.setdefault(i, (event, max(header.n_unrated - len(seen - given), 1)))
+        if is_drawn or event.event == "rate":
+            seen.add(i)
         if not counts:
             continue
         if event.event == "repeat":
@@ -259,10 +267,10 @@ def read_logged_ratings(
         logged.skipped[i] = left
         if not left:
             del logged.skipped[i]
-    for i, event in drawn.items():
+    for i, (event, n_left) in drawn.items():
         state = "rated" if i in logged.ratings else "skipped" if i in logged.skipped else "open"
         assert event.probability is not None
-        logged.choices.append(Choice(i, event.probability, event.audit, state))
+        logged.choices.append(Choice(i, event.probability, event.audit, state, n_left))
     return logged
 
 
@@ -278,6 +286,14 @@ def table_fingerprints(header: Header, table: Table) -> list[str]:
         return ["0" * 16] * len(table)
     cells = {name: table[name] for name in header.columns}
     return row_fingerprints(cells, header.columns)
+
+
+def _given(header: Header, table: Table) -> set[int]:
+    """Rows that the table itself holds a rating of: they were not to be drawn."""
+    if header.target not in table.names:
+        return set()
+    cells = table[header.target]
+    return {i for i, cell in enumerate(cells) if is_rated(spelled(cell), None, ())}
 
 
 def _undone(events: Sequence[Event]) -> set[str]:

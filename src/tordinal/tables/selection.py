@@ -1,0 +1,159 @@
+"""How the rated rows of a table were chosen, and the weights that follow from it.
+
+Rows that were chosen because they are difficult are no random sample. Each was drawn with a known
+probability, so weights make up for it: those of LURE (`tordinal.active.lure_weights`).
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from tordinal.active import lure_weights
+from tordinal.tables.logged_ratings import LoggedRatings
+
+__all__ = ["Draw", "Selection", "drawn_in", "select_rows"]
+
+Array = NDArray[np.float64]
+FEWEST = 5  # drawn and rated rows below which the ratings count as a random sample
+
+
+@dataclass(frozen=True)
+class Draw:
+    """The draw of one row.
+
+    Attributes
+    ----------
+    place : int
+        Place of the row in the table.
+    probability : float
+        With which it was drawn, given the rows drawn before.
+    n_left : int
+        Rows without a rating among which it was drawn.
+    audit : bool
+        Whether it was drawn uniformly.
+    """
+
+    place: int
+    probability: float
+    n_left: int
+    audit: bool
+
+
+@dataclass(frozen=True)
+class Selection:
+    """How the rated rows were chosen: first some at random, then others with known probabilities.
+
+    Attributes
+    ----------
+    first : tuple of int
+        Rated rows of which no draw is recorded. They count as a random sample of the table.
+    draws : tuple of Draw
+        Rated rows whose draws are recorded, in the order in which they were drawn.
+    n_rows : int
+        Rows of the table.
+
+    Examples
+    --------
+    >>> draws = (Draw(3, 0.25, 4, True), Draw(0, 2 / 3, 3, False), Draw(2, 1 / 4, 2, False))
+    >>> selection = Selection((4,), draws, 5)
+    >>> selection.weights().round(2).tolist()
+    [0.75, 0.0, 2.0, 1.0, 1.0]
+    """
+
+    first: tuple[int, ...]
+    draws: tuple[Draw, ...]
+    n_rows: int
+
+    def weights(self) -> Array:
+        """The weight of each row of the table; 0 where it is not rated.
+
+        A mean over rated rows with these weights estimates the mean over all rows.
+        """
+        n_first, n_drawn = len(self.first), len(self.draws)
+        n_left = self.n_rows - np.arange(n_first + n_drawn)
+        # Skipped rows are gone from the sequence, so what counts is how much more or less probable
+        # than a uniform draw each one was.
+        relative = np.ones(n_first + n_drawn)
+        relative[n_first:] = [d.probability * d.n_left for d in self.draws]
+        weights = np.zeros(self.n_rows)
+        order = [*self.first, *(d.place for d in self.draws)]
+        q = np.minimum(relative / n_left, 1.0)
+        weights[order] = np.maximum(lure_weights(q, self.n_rows), 0.0)
+        return weights
+
+    def probabilities(self) -> Array:
+        """For `tordinal.inference`: with which probability each rated row came to be rated.
+
+        NaN where it is not rated. Those that make the weights: rows of average weight were rated
+        with a probability of the share of rated rows.
+        """
+        weights = self.weights()
+        n_rated = len(self.first) + len(self.draws)
+        chosen = np.full(self.n_rows, np.nan)
+        rated = [*self.first, *(d.place for d in self.draws)]
+        with np.errstate(divide="ignore"):
+            chosen[rated] = np.minimum(n_rated / (self.n_rows * weights[rated]), 1.0)
+        return chosen
+
+    def part(self, rows: Sequence[int]) -> "Selection":
+        """The same for some rows of the table, which are numbered anew."""
+        place = {row: i for i, row in enumerate(rows)}
+        first = tuple(place[i] for i in self.first if i in place)
+        draws = tuple(
+            Draw(place[d.place], d.probability, d.n_left, d.audit)
+            for d in self.draws
+            if d.place in place
+        )
+        return Selection(first, draws, len(rows))
+
+    def __str__(self) -> str:
+        n = len(self.draws)
+        audit = sum(d.audit for d in self.draws)
+        others = (
+            f"; the other {len(self.first):,} count as a random sample of the table"
+            if self.first
+            else ""
+        )
+        return (
+            f"{n:,} rated rows were drawn with recorded probabilities, {audit:,} of them uniformly: "
+            "errors, shares and averages are weighted by these, so that difficult rows count no "
+            f"more than their share{others}"
+        )
+
+
+def select_rows(rated: Sequence[int], draws: Sequence[Draw], n_rows: int) -> Selection | None:
+    """How rated rows were chosen.
+
+    Parameters
+    ----------
+    rated : sequence of int
+        Places of all rated rows.
+    draws : sequence of Draw
+        Recorded draws; those of rows without a rating are dropped, as are later draws of a row.
+    n_rows : int
+        Rows of the table.
+
+    Returns
+    -------
+    selection : Selection or None
+        None where too few draws are recorded for weights to mean much.
+    """
+    known = set(rated)
+    first_draw: dict[int, Draw] = {}
+    # With fewer rows left it was drawn later; files of several rounds may come in any order.
+    for draw in sorted(draws, key=lambda d: -d.n_left):
+        if draw.place in known:
+            first_draw.setdefault(draw.place, draw)
+    if len(first_draw) < FEWEST:
+        return None
+    others = tuple(i for i in sorted(known) if i not in first_draw)
+    return Selection(others, tuple(first_draw.values()), n_rows)
+
+
+def drawn_in(logged: LoggedRatings) -> list[Draw]:
+    """The draws that a log records."""
+    return [
+        Draw(c.place, c.probability, c.n_left, c.audit) for c in logged.choices if c.state == "rated"
+    ]
