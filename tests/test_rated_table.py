@@ -11,6 +11,9 @@ from commands import STARS, TEXTS, frame, run
 import tordinal
 from tordinal import load_model, rate_table
 from tordinal.exceptions import InputError
+from tordinal.tables.files import read_table
+from tordinal.tables.logged_ratings import new_header, table_fingerprints
+from tordinal.tables.ratings_log import Event, RatingsLog, ratings_path
 
 FAST = {"target": "stars", "method": "tor"}
 WORDS = ["awful", "meh", "fair", "good", "great"]
@@ -131,6 +134,66 @@ def test_rows_to_rate_next_come_back_filled_in(rated):
     assert again.classes["given"].sum() == 53
     assert (again.frame.loc[form["row"], "stars_source"] == "given").all()
     assert again.frame.loc[form["row"], "stars_predicted"].tolist() == [1, 5, 3]
+
+
+def test_errors_and_averages_are_weighted_by_how_rows_were_drawn():
+    # A column that says everything about half of the rows, and nothing about the others.
+    rng = np.random.default_rng(0)
+    clear = np.arange(400) < 200
+    truth = rng.integers(1, 4, 400)
+    size = np.where(clear, truth + 0.2 * rng.random(400), 5 + rng.random(400))
+    data = pd.DataFrame({"size": size, "clear": clear, "grade": pd.array(truth, dtype="Int64")})
+    options = {"target": "grade", "method": "redsvm"}
+    data.loc[30:199, "grade"] = pd.NA
+    data.loc[230:, "grade"] = pd.NA
+    forms = []
+    for _ in range(2):
+        form = rate_table(data, **options, filled=forms or None).suggest(60)
+        assert {"grade_chance", "grade_audit", "grade_rows_left"} <= set(form.columns)
+        form["grade"] = truth[form["row"]]
+        forms.append(form)
+    assert (pd.concat(forms)["row"] >= 200).mean() > 0.6  # difficult rows were preferred
+    rated = rate_table(data, **options, filled=forms[::-1])
+    assert "120 rated rows were drawn with recorded probabilities" in " ".join(rated.notes)
+    left = rated.frame["grade_source"] == "predicted"
+    true = np.abs(rated.frame["grade_predicted"] - truth).to_numpy(float)[left].mean()
+    # The finished table has difficult rows among those that are rated, too.
+    true = np.mean(np.where(clear, 0.0, true / (~clear[left]).mean()))
+    bare = [form.drop(columns=[c for c in form if "_" in c]) for form in forms]
+    naive = rate_table(data, **options, filled=bare)
+    assert "count as a random sample" in " ".join(naive.notes)
+    weighted, margin = rated.expected_error.mae, rated.expected_error.mae_margin
+    assert abs(weighted - true) < margin
+    assert naive.expected_error.mae > weighted + 0.05  # too many difficult rows
+    mean = rated.estimates.mean
+    assert mean.low <= truth.mean() <= mean.high
+    assert len(rated.errors) == 2
+    assert "weighted by the probabilities" in rated.to_html()
+
+
+def test_the_log_of_ratings_is_read_also_for_a_table_without_ratings(tmp_path):
+    path = tmp_path / "reviews.csv"
+    data = frame().drop(columns="stars")
+    data.to_csv(path, index=False)
+    table = read_table(str(path))
+    header = new_header(table, "stars", [1, 2, 3, 4, 5], 150)
+    log = RatingsLog(ratings_path(path), header)
+    prints = table_fingerprints(header, table)
+    for i in range(40):
+        log.append(
+            Event(event="rate", row=i + 2, fingerprint=prints[i], rating=int(STARS[i]),
+                  probability=1 / (150 - i), audit=True)
+        )  # fmt: skip
+    rated = rate_table(path, **FAST, ratings=log.path)
+    assert (rated.frame["stars_source"][:40] == "given").all()
+    assert (rated.frame["stars_predicted"][:40].astype(int) == STARS[:40]).all()
+    assert rated.rating.weights == pytest.approx(1.0)  # all were drawn uniformly
+    content = path.read_bytes()
+    out = tmp_path / "out.csv"
+    run("label", path, "--target", "stars", "-o", out, "--method", "tor", "--ratings", log.path)
+    assert path.read_bytes() == content
+    assert pd.read_csv(out)["stars_source"].value_counts()["given"] == 40
+    assert "stars" not in pd.read_csv(out).columns
 
 
 def test_an_earlier_result_can_be_rated_again(rated):

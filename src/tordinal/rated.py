@@ -17,13 +17,13 @@ from tordinal.tables.check_first import rows_to_check
 from tordinal.tables.estimates import estimate_groups, estimate_rating
 from tordinal.tables.expected_error import ExpectedError
 from tordinal.tables.files import write_table
-from tordinal.tables.filled import to_fill_in
+from tordinal.tables.filled import recorded, to_fill_in
 from tordinal.tables.frames import add_columns, frame_of
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.reasons import Reasons
 from tordinal.tables.results import Rating
-from tordinal.tables.suggest import worth_rating
+from tordinal.tables.suggest import rows_to_rate
 from tordinal.tables.table import Table
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.values import visible
@@ -123,7 +123,8 @@ class RatedTable:
     def estimates(self) -> TableEstimates | None:
         """The average rating of all rows and the share of each rating, with intervals.
 
-        They hold if the rated rows are a random sample of the table (docs/inference.md).
+        They hold if the rated rows are a random sample of the table, or it is recorded how they
+        were drawn (docs/inference.md).
         """
         return estimate_rating(self.rating, reweight=self.reweight)
 
@@ -198,7 +199,10 @@ class RatedTable:
     def frame(self) -> pd.DataFrame:
         """The rows with the added columns."""
         frame = frame_of(self.table) if self.original is None else self.original
-        dtype = frame.dtypes.iloc[[str(name) for name in frame.columns].index(self.target)]
+        names = [str(name) for name in frame.columns]
+        if self.target not in names:  # all ratings came from elsewhere
+            return add_columns(frame, self.added, {})
+        dtype = frame.dtypes.iloc[names.index(self.target)]
         return add_columns(frame, self.added, {f"{self.target}_predicted": dtype})
 
     def to_frame(self) -> pd.DataFrame:
@@ -234,18 +238,20 @@ class RatedTable:
         Returns
         -------
         form : DataFrame
-            The least certain rows that are unlike each other, with their numbers and an empty
-            rating. Filled in, it can be passed to `rate_table` as `filled`.
+            Rows on which the model is expected to be far off, and some drawn uniformly, with
+            their numbers, an empty rating and how they were drawn. Filled in, it can be passed
+            to `rate_table` as `filled`.
         """
         form, added = self.form(n)
         return add_columns(frame_of(form), added, {})
 
     def form(self, n: int) -> tuple[Table, dict[str, list[Any]]]:
         """Make the table behind `suggest`, and the columns to add."""
-        rating = self.rating
-        rows = worth_rating(rating.X, rating.confidence, rating.given, n)
+        draws = rows_to_rate(self.rating, n)
+        rows = [draw.place for draw in draws]
         form = to_fill_in(self.part, self.target, rows)
-        return form, Answers.of(rating, None).some(rows, self.target)
+        added = Answers.of(self.rating, None).some(rows, self.target)
+        return form, added | recorded(draws, self.target)
 
     def write(self, file: IO[bytes], path: str) -> None:
         """Write the rated table in the format of `path`, rows of that format as they were read."""

@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -9,15 +10,17 @@ import pandas as pd
 from tordinal.exceptions import InputError
 from tordinal.progress import Listener
 from tordinal.rated import RatedTable
+from tordinal.reduction import UNLABELED
 from tordinal.tables.answers import is_earlier
+from tordinal.tables.collected import collect_ratings, with_target
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.costs import read_weights
 from tordinal.tables.estimates import prediction_shift_note, representativeness_note
 from tordinal.tables.files import read_table
-from tordinal.tables.filled import fill_in
 from tordinal.tables.frames import table_of
 from tordinal.tables.rating import rate
 from tordinal.tables.roles import find_columns
+from tordinal.tables.selection import select_rows
 from tordinal.tables.settings import Settings
 from tordinal.tables.table import Table
 from tordinal.tables.target import read_target
@@ -50,6 +53,7 @@ def rate_table(
     reasons: bool = False,
     reweight: bool = False,
     filled: Any = None,
+    ratings: Any = None,
     sheet: str | None = None,
     encoding: str | None = None,
     random_state: int = 0,
@@ -106,8 +110,12 @@ def rate_table(
     reweight : bool, default=False
         Whether averages and shares of the table and its groups weigh given ratings by how rarely
         rows like theirs are rated. That helps where `notes` say that rated and unrated rows differ.
-    filled : DataFrame, path or None, default=None
-        Rows from `RatedTable.suggest` with their ratings filled in.
+    filled : DataFrame, path, list of these or None, default=None
+        Rows from `RatedTable.suggest` or ``tordinal next`` with their ratings filled in, of one
+        round or several. How the rows were drawn is recorded there, and estimates are weighted
+        by it.
+    ratings : path, DataFrame or None, default=None
+        The log of ratings of ``tordinal studio``, or a table with the columns `row` and `target`.
     sheet : str or None, default=None
         Sheet of a workbook. None: the first.
     encoding : str or None, default=None
@@ -157,6 +165,8 @@ def rate_table(
     frame = table if isinstance(table, pd.DataFrame) else None
     table, marks = _read(table, encoding, sheet), _names(missing)
     notes = list(table.notes)
+    if filled is not None or ratings is not None:
+        table = with_target(table, target)
     find_columns([target], table.names, "target")
     find_columns(by, table.names, "by")
     weighed = [] if sample_weight is None else [sample_weight]
@@ -168,8 +178,9 @@ def rate_table(
             frame = frame.loc[:, [str(name) not in earlier for name in frame.columns]]
         notes.append(f"the columns of an earlier run are replaced: {', '.join(earlier)}")
     order = [str(rating) for rating in order] if order else table.orders.get(target)
-    if filled is not None:
-        notes += fill_in(table, target, _read(filled, encoding), order, marks)
+    read = partial(_read, encoding=encoding)
+    collected = collect_ratings(table, target, filled, ratings, read, order, marks)
+    notes += collected.notes
     totals = total_rows(table)
     kept = [i for i in range(len(table)) if i not in totals]
     part = table.part(kept) if totals else table
@@ -184,10 +195,13 @@ def rate_table(
         decimal=table.decimal,
         meaning="wordllama" if embeddings else None,
     )
-    ratings = read_target(target, part[target], order, marks)
+    given = read_target(target, part[target], collected.order, marks)
+    selection = select_rows(given.rank != UNLABELED, collected.draws, kept)
+    if selection is not None:
+        notes.append(str(selection))
     row_numbers = [part.number(i) for i in range(len(part))]
-    weight = None if not weighed else read_weights(part[weighed[0]], ratings, row_numbers)
-    rating = rate(part.features(target), ratings, encoder, settings, listen, weight)
+    weight = None if not weighed else read_weights(part[weighed[0]], given, row_numbers)
+    rating = rate(part.features(target), given, encoder, settings, listen, weight, selection)
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]

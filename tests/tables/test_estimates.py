@@ -12,6 +12,7 @@ from tordinal.tables.estimates import (
     representativeness_note,
     scale_of,
 )
+from tordinal.tables.selection import Draw, select_rows
 
 N, K = 400, 4
 RNG = np.random.default_rng(0)
@@ -29,7 +30,7 @@ def rating(classes=("1", "2", "3", "5"), held_out=None, whole=None):
     target = SimpleNamespace(rank=np.where(GIVEN, TRUTH, -1), classes=list(classes))
     return SimpleNamespace(
         target=target, probability=fitted, held_out=held_out, cv_probability=honest[held_out],
-        whole=whole, given=GIVEN, honest=honest,
+        whole=whole, given=GIVEN, honest=honest, selection=None,
     )  # fmt: skip
 
 
@@ -88,3 +89,29 @@ def test_a_selection_by_a_column_is_noticed():
 
     assert note(np.random.default_rng(1).permutation(300) < 80) is None
     assert "differ, most in the columns weight" in note(X[:, 2] > 0.7)
+
+
+def test_averages_of_rows_that_were_chosen_as_difficult_are_weighted():
+    rng = np.random.default_rng(3)
+    rated = rating(classes=("1", "2", "3", "4"))
+    rank = rated.target.rank = np.full(N, -1)
+    left, draws = np.ones(N, dtype=bool), []
+    for _ in range(100):  # high ratings are drawn five times as often
+        p = np.where(left, np.where(TRUTH >= 2, 5.0, 1.0), 0.0)
+        p = p / p.sum()
+        i = int(rng.choice(N, p=p))
+        draws.append(Draw(i, float(p[i]), int(left.sum()), False))
+        left[i], rank[i] = False, TRUTH[i]
+    rated.held_out = np.flatnonzero(rank >= 0)
+    # A model that says nothing, so that only the ratings count.
+    rated.probability = np.full((N, K), 1 / K)
+    rated.cv_probability = rated.probability[rated.held_out]
+    biased = estimate_rating(rated)
+    rated.selection = select_rows(rank >= 0, draws, range(N))
+    weighted = estimate_rating(rated)
+    truth = TRUTH.mean() + 1
+    assert weighted.mean.low <= truth <= weighted.mean.high
+    assert not biased.mean.low <= truth <= biased.mean.high
+    assert "weighted by the probabilities" in describe(rated, weighted)
+    assert "random sample" not in describe(rated, weighted)
+    assert representativeness_note(rated) is None

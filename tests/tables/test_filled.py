@@ -1,6 +1,7 @@
 import pytest
 
-from tordinal.tables.filled import fill_in, to_fill_in
+from tordinal.tables.filled import draws_of, fill_in, recorded, to_fill_in
+from tordinal.tables.selection import Draw
 from tordinal.tables.table import Table
 from tordinal.tables.values import TableError
 
@@ -76,3 +77,45 @@ def test_none_is_a_rating_in_the_form_where_the_scale_of_the_column_says_so():
     form["pain"][:] = ["mild"]
     with pytest.raises(TableError, match="rated mild there and none in the table"):
         fill_in(on_a_scale(), "pain", form)
+
+
+def test_how_rows_were_drawn_comes_back_with_the_form():
+    draws = [Draw(2, 0.125, 2, True), Draw(1, 1 / 3, 1, False)]
+    form = to_fill_in(table(), "stars", [d.place for d in draws])
+    for name, cells in recorded(draws, "stars").items():
+        form.names.append(name)
+        form.columns.append(cells)
+    form["stars"][:] = ["1", "2"]
+    assert draws_of(form, table(), "stars") == (draws, [])
+    form["stars_chance"][:] = ["0,125", " "]  # a decimal comma, and a lost record
+    found, (note,) = draws_of(form, table(), "stars")
+    assert found == draws[:1]
+    assert note.startswith("1 ratings of the form have no record")
+    form["stars"][0] = ""
+    assert draws_of(form, table(), "stars")[0] == []
+
+
+@pytest.mark.parametrize("cell", ["0", "-1", "1.5", "nan", "x", None])
+def test_a_record_that_is_no_probability_is_no_record(cell):
+    form = to_fill_in(table(), "stars", [2])
+    for name, cells in recorded([Draw(2, 0.5, 2, False)], "stars").items():
+        form.names.append(name)
+        form.columns.append(cells)
+    form["stars"][:] = ["1"]
+    form["stars_chance"][:] = [cell]
+    assert draws_of(form, table(), "stars")[0] == []
+
+
+def test_a_form_without_a_record_still_works_with_a_note():
+    form = to_fill_in(table(), "stars", [2])
+    form["stars"][:] = ["1"]
+    draws, (note,) = draws_of(form, table(), "stars")
+    assert draws == []
+    assert "count as a random sample" in note
+
+
+def test_a_row_that_is_in_a_form_twice_must_be_rated_alike():
+    form = to_fill_in(table(), "stars", [2, 2])
+    form["stars"][:] = ["1", "2"]
+    with pytest.raises(TableError, match="row 4 is in the form twice, rated 1 and 2"):
+        fill_in(table(), "stars", form)

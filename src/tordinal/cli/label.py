@@ -60,7 +60,8 @@ class Job:
     by: list[str] = field(default_factory=list)
     groups: str | None = None
     sheet: str | None = None
-    filled: str | None = None
+    filled: list[str] = field(default_factory=list)
+    ratings: str | None = None
     next: tuple[int, str] | None = None
     probabilities: bool = False
     reasons: bool = False
@@ -109,7 +110,10 @@ def run_label(
     console = console_for(job.out, quiet)
     names = {"table": "--out"}
     destinations = {names.get(name, f"--{name}"): path for name, path in job.outputs.items()}
-    inputs = {"FILE": job.file} | ({} if job.filled is None else {"--filled": job.filled})
+    inputs = {"FILE": job.file}
+    inputs |= {f"--filled ({k})" if k > 1 else "--filled": p for k, p in enumerate(job.filled, 1)}
+    if job.ratings is not None:
+        inputs["--ratings"] = job.ratings
     outputs = Outputs(inputs, destinations)
     confirm_overwriting(destinations.values(), job.target, job.force)
     with outputs, ProgressDisplay(quiet) as progress:
@@ -139,7 +143,8 @@ def run_label(
                 sample_weight=job.weight,
                 reasons=job.reasons,
                 reweight=job.reweight,
-                filled=job.filled,
+                filled=job.filled or None,
+                ratings=job.ratings,
                 encoding=job.encoding,
                 random_state=settings.seed,
                 n_jobs=settings.jobs,

@@ -186,7 +186,19 @@ def label(
         ),
     ] = None,
     filled: Annotated[
-        str | None, typer.Option(metavar="FILE", help="Ratings: what --next wrote, filled in.")
+        list[str] | None,
+        typer.Option(
+            metavar="FILE",
+            help="Ratings: what --next or tordinal next wrote, filled in; once for each round.",
+        ),
+    ] = None,
+    ratings: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Log of ratings (TABLE.ratings.jsonl), or a table with the columns row and "
+            "COLUMN.",
+        ),
     ] = None,
     sheet: Sheet = None,
     by: Annotated[
@@ -244,7 +256,7 @@ def label(
         from tordinal.tables.files import format_of
 
         many = _names_many(file)
-        for path in (*(() if many else (file, out)), *((filled,) if filled is not None else ())):
+        for path in (*(() if many else (file, out)), *(filled or ())):
             if path != "-" and not os.path.isdir(path):
                 format_of(path)  # fail before heavy imports
         from tordinal.cli.cluster import on_cluster
@@ -260,9 +272,9 @@ def label(
         job = Job(
             file=file, target=target, out=out, text=text or [], columns=columns, drop=drop or [],
             order=order, report=report, model=model, encoding=encoding, missing=missing,
-            sheet=sheet, filled=filled, next=next_rows, probabilities=probabilities,
-            abstain=abstain, embeddings=embeddings, by=by or [], groups=groups, force=force,
-            reasons=reasons, reweight=reweight, weight=weight,
+            sheet=sheet, filled=filled or [], ratings=ratings, next=next_rows,
+            probabilities=probabilities, abstain=abstain, embeddings=embeddings, by=by or [],
+            groups=groups, force=force, reasons=reasons, reweight=reweight, weight=weight,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many

@@ -158,6 +158,7 @@ def check_label(job: Job, settings: Settings) -> None:
     single = {
         "--next": job.next,
         "--filled": job.filled,
+        "--ratings": job.ratings,
         "--sheet": job.sheet,
         "--by": job.by,
         "--reasons": job.reasons,

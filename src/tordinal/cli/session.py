@@ -46,7 +46,7 @@ OPTIONS = {
     name: name
     for name in (
         "target", "order", "text", "columns", "drop", "encoding", "missing", "sheet", "filled",
-        "next", "method", "C", "kernel", "loss", "quick", "abstain", "cost", "reweight",
+        "ratings", "next", "method", "C", "kernel", "loss", "quick", "abstain", "cost", "reweight",
     )
 } | {
     "n_jobs": "jobs", "random_state": "seed", "class_weight": "class-weight",

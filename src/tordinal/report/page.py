@@ -10,10 +10,10 @@ from jinja2 import Environment, StrictUndefined
 from numpy.typing import NDArray
 
 from tordinal.report import pictures
-from tordinal.tables.estimates import describe, estimate_rating
+from tordinal.tables.estimates import assumption, describe, estimate_rating
 from tordinal.tables.files import Table
 from tordinal.tables.results import Rating
-from tordinal.tables.suggest import worth_rating
+from tordinal.tables.suggest import rows_to_rate
 from tordinal.tables.values import visible
 
 __all__ = ["render_report"]
@@ -55,7 +55,7 @@ def render_report(
         One self-contained page without scripts.
     """
     names = [visible(str(c)) for c in rating.target.classes]
-    n, given, totals = len(names), rating.given, rating.totals
+    n, totals = len(names), rating.totals
     leader, transducer = rating.leader, rating.transducer
     h = leader.predict_projection(rating.model.seen(rating.X))
     truth = rating.target.rank[rating.held_out]
@@ -105,6 +105,7 @@ def render_report(
         sure=totals.sure,
         estimates=estimates,
         average="" if estimates is None else describe(rating, estimates),
+        assumption=assumption(rating),
         groups=_groups(groups),
         most_groups=MOST_GROUPS,
         curve="" if rating.curve is None else str(rating.curve),
@@ -120,8 +121,7 @@ def render_report(
         plan=[{**c, "name": visible(c["name"]) or "(no name)"} for c in rating.model.encoder.plan_],
         columns=[visible(c) for c in columns],
         suggested=[
-            _row(rating, table, columns, i, names)
-            for i in worth_rating(rating.X, rating.confidence, given, NEXT)
+            _row(rating, table, columns, draw.place, names) for draw in rows_to_rate(rating, NEXT)
         ],
         examples=[
             (names[k], [_row(rating, table, columns, i, names) for i in _typical(rating, k)])

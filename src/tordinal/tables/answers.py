@@ -13,6 +13,9 @@ if TYPE_CHECKING:
 
 __all__ = ["Answers", "decimal_of", "is_earlier"]
 
+# Columns of outputs, and those in which forms record how their rows were drawn.
+EARLIER = ("predicted", "confidence", "source", "reasons", "chance", "audit", "rows_left")
+
 
 @dataclass(frozen=True)
 class Answers:
@@ -117,5 +120,4 @@ def is_earlier(name: str, target: str) -> bool:
     if not name.startswith(f"{target}_"):
         return False
     rest = name.removeprefix(f"{target}_")
-    known = ("predicted", "confidence", "source", "reasons")
-    return rest in known or rest.startswith("probability_")
+    return rest in EARLIER or rest.startswith("probability_")

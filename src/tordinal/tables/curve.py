@@ -1,6 +1,6 @@
 """Would more ratings help? A learning curve from parts of the given ones."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,6 +21,9 @@ SHARES = (0.3, 0.45, 0.65, 1.0)  # of the ratings that a fold leaves to learn fr
 FOLDS, REPEATS = 5, 4
 MOST, FEWEST = 600, 20  # ratings that take part; fewer are too few
 STEPS = 20_000
+FITS = 150  # bootstrap samples
+POWERS = (0.25, 0.5, 1.0)  # exponents of n by which errors may fall
+TINY = 1e-9  # weight that keeps sums positive if no row of positive weight is drawn
 LITTLE = 0.02  # share of the error below which a gain is none
 
 
@@ -34,8 +37,13 @@ class Curve:
         How many were learned from.
     off : list of float
         Mean distance in steps of rows that were held out.
+    n : int
+        All the given ratings.
     now, doubled : float
         The curve at all the given ratings, and at twice as many: an estimate.
+    fits : ndarray of shape (n_fits, 3)
+        Limit, slope and exponent of curves through the errors of bootstrap samples of the rows.
+        The exponent of the law by which errors fall is not known and varies, too.
     """
 
     ratings: list[int]
@@ -43,6 +51,7 @@ class Curve:
     n: int
     now: float
     doubled: float
+    fits: Array = field(default_factory=lambda: np.empty((0, 3)), repr=False, compare=False)
 
     def __str__(self) -> str:
         gain = self.now - self.doubled
@@ -59,7 +68,13 @@ class Curve:
 
 
 def learning_curve(
-    X: Matrix, rank: Ranks, n_classes: int, recipe: Recipe, kernel: Kernel, seed: int
+    X: Matrix,
+    rank: Ranks,
+    n_classes: int,
+    recipe: Recipe,
+    kernel: Kernel,
+    seed: int,
+    weights: Array | None = None,
 ) -> Curve | None:
     """Cross-validate a supervised model on parts of the ratings.
 
@@ -77,6 +92,8 @@ def learning_curve(
         Its kernel.
     seed : int
         Seed of folds and parts.
+    weights : ndarray of shape (n_rows,) or None
+        Weights of the rows in the errors, which make up for how they were chosen.
 
     Returns
     -------
@@ -89,11 +106,14 @@ def learning_curve(
     if len(rank) > MOST:
         rows = np.sort(rng.permutation(len(rank))[:MOST])
         X, rank = X[rows], rank[rows]
+        weights = None if weights is None else weights[rows]
+    w = np.ones(len(rank)) if weights is None or not weights.sum() else weights
     sizes_of_classes = np.bincount(rank)
     if sizes_of_classes[sizes_of_classes > 1].sum() < FOLDS:  # too few that can be held out
         return None
     solver = solver_for(recipe.hold(kernel, X, n_classes), recipe.problem(n_classes))
-    wrong = {share: np.zeros(2) for share in SHARES}  # sum of distances, and rows
+    # By share: for each row the sum of its distances, and how often it was held out.
+    wrong = {share: np.zeros((2, len(rank))) for share in SHARES}
     sizes: dict[float, list[int]] = {share: [] for share in SHARES}
     for _ in range(REPEATS):
         fold = deal_folds(rank, FOLDS, rng)
@@ -108,18 +128,34 @@ def learning_curve(
                 cost[part] = recipe.C
                 fit = solver.solve(rank, cost, tol=recipe.tol, max_iter=STEPS)
                 said = (fit.h[test, None] > fit.thresholds).sum(axis=1)
-                wrong[share] += [np.abs(said - rank[test]).sum(), len(test)]
+                wrong[share][:, test] += [np.abs(said - rank[test]), np.ones(len(test))]
                 sizes[share].append(len(part))
-    points = [(round(float(np.mean(sizes[s]))), *wrong[s]) for s in SHARES if sizes[s]]
-    if len(points) < len(SHARES):
+    if not all(sizes.values()):
         return None
-    ratings, off = [p[0] for p in points], [float(p[1] / p[2]) for p in points]
+    ratings = [round(float(np.mean(sizes[share]))) for share in SHARES]
+    off = _errors(wrong, w)
     now, doubled = _extrapolate(ratings, off, [len(rank), 2 * len(rank)])
-    return Curve(ratings, off, len(rank), now, doubled)
+    fits = np.empty((FITS, 3))
+    for i in range(FITS):
+        again = np.bincount(rng.randint(len(rank), size=len(rank)), minlength=len(rank))
+        power = POWERS[i % len(POWERS)]
+        fits[i] = *_fit(ratings, _errors(wrong, again * w + TINY * w), power), power
+    return Curve(ratings, off, len(rank), now, doubled, fits)
+
+
+def _errors(wrong: dict[float, Array], weights: Array) -> list[float]:
+    """The weighted mean distance by share."""
+    return [float(weights @ distance / (weights @ times)) for distance, times in wrong.values()]
+
+
+def _fit(sizes: list[int], errors: list[float], power: float) -> tuple[float, float]:
+    """Limit and slope of an error that falls like n ** -power: neither is negative."""
+    part = np.array(sizes, dtype=np.float64) ** -power
+    (limit, slope), _ = nnls(np.column_stack([np.ones(len(part)), part]), np.array(errors))
+    return float(limit), float(slope)
 
 
 def _extrapolate(sizes: list[int], errors: list[float], wanted: list[int]) -> list[float]:
-    """The error falls towards a limit like 1 / sqrt(n): both parts not negative."""
-    root = 1.0 / np.sqrt(np.array(sizes, dtype=np.float64))
-    (limit, slope), _ = nnls(np.column_stack([np.ones(len(root)), root]), np.array(errors))
+    """The error falls towards a limit like 1 / sqrt(n)."""
+    limit, slope = _fit(sizes, errors, 0.5)
     return [float(limit + slope / np.sqrt(n)) for n in wanted]

@@ -20,6 +20,7 @@ from tordinal.tables.table import Table, cell_text
 from tordinal.tables.values import number, visible
 
 __all__ = [
+    "assumption",
     "describe",
     "estimate_groups",
     "estimate_rating",
@@ -40,7 +41,8 @@ def estimate_rating(
     """Estimate the average and the shares of all rows, and by group.
 
     Ratings that the model has not seen correct its predictions, so the intervals hold whatever the
-    model is worth, if the rated rows are a random sample.
+    model is worth, if the rated rows are a random sample or their draws are recorded
+    (`Rating.selection`).
 
     Parameters
     ----------
@@ -149,9 +151,20 @@ def describe(rating: Rating, estimates: TableEstimates) -> str:
         f"Average of all {mean.n_rows:,} rows: {_short(mean.value)}{unit} (90 % interval "
         f"{_short(mean.low)} to {_short(mean.high)}). The most frequent rating is "
         f"{visible(str(classes[k]))}, with {100 * share['value']:.0f} % of the rows "
-        f"({100 * share['low']:.0f} to {100 * share['high']:.0f} %). "
-        "This holds if the rated rows are a random sample."
+        f"({100 * share['low']:.0f} to {100 * share['high']:.0f} %). {assumption(rating)}"
     )
+
+
+def assumption(rating: Rating) -> str:
+    """What the estimates rest on, in one sentence."""
+    if rating.selection is None:
+        return "This holds if the rated rows are a random sample."
+    if rating.selection.first:
+        return (
+            "Ratings are weighted by the probabilities with which their rows were drawn; the "
+            f"{len(rating.selection.first):,} of which none is recorded count as a random sample."
+        )
+    return "Ratings are weighted by the probabilities with which their rows were drawn."
 
 
 def _short(value: float) -> str:
@@ -162,7 +175,9 @@ def _short(value: float) -> str:
 def representativeness_note(rating: Rating, *, reweighted: bool = False) -> str | None:
     """A note where rated and unrated rows differ visibly, and by which columns."""
     given = rating.given
-    if rating.whole is not None or min(given.sum(), (~given).sum()) < FEWEST:
+    if rating.whole is not None or rating.selection is not None:
+        return None
+    if min(given.sum(), (~given).sum()) < FEWEST:
         return None
     result = check_representative(rating.X, given)
     if result.representative:
@@ -190,7 +205,9 @@ def prediction_shift_note(rating: Rating) -> str | None:
     sample both have the same mean but for chance.
     """
     rated, unrated = rating.cv_probability, rating.probability[~rating.given]
-    if rating.whole is not None or min(len(rated), len(unrated)) < FEWEST:
+    if rating.whole is not None or rating.selection is not None:
+        return None
+    if min(len(rated), len(unrated)) < FEWEST:
         return None
     scores = scale_of(rating.target.classes)
     ours, theirs = rated @ scores, unrated @ scores

@@ -123,11 +123,12 @@ def estimate_error(
     n = len(truth)
     if n < FEWEST:
         return ExpectedError("unknown", n)
-    w = np.full(n, 1.0) if weights is None or not weights.sum() else weights
+    w = np.ones(n) if weights is None or not weights.sum() else weights
     shares = np.bincount(truth, w, minlength=len(classes)) / w.sum()
     constant, median = int(np.argmax(shares)), weighted_median(truth, weights)
     right, constant_right = (predicted == truth) * 1.0, (truth == constant) * 1.0
-    off, constant_off = abs(predicted - truth) * 1.0, abs(truth - median) * 1.0
+    off = np.abs(predicted - truth).astype(np.float64)
+    constant_off = np.abs(truth - median).astype(np.float64)
     gains = [_standardized(right - constant_right, w), _standardized(constant_off - off, w)]
     best = max(gains)
     judgement = "useful" if best > SIGNIFICANT else "uncertain" if best > 0 else "no better"

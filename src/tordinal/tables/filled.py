@@ -4,14 +4,16 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from tordinal.tables.rating_order import spelled
+from tordinal.tables.selection import Draw
 from tordinal.tables.table import Table, cell_text
 from tordinal.tables.target import count_cells, is_rated, read_ratings
-from tordinal.tables.values import TableError
+from tordinal.tables.values import TableError, number
 
-__all__ = ["fill_in", "to_fill_in"]
+__all__ = ["draws_of", "fill_in", "recorded", "to_fill_in"]
 
 ROW = "row"
 SHOWN = 5  # doubtful answers that are listed
+CHANCE, AUDIT, LEFT = "chance", "audit", "rows_left"
 
 
 def to_fill_in(table: Table, target: str, rows: list[int]) -> Table:
@@ -86,16 +88,13 @@ def fill_in(
             )
     places = {table.number(i): i for i in range(len(table))}
     shared = [n for n in form.names if n in table.names and n != target]
-    found: list[tuple[int, Any]] = []
+    answers: dict[int, Any] = {}
     was_rating = _is_rating(table, target, order, missing)
     for j, rating in enumerate(form[target]):
         if spelled(rating) in (None, ""):
             continue
         label = form[ROW][j]
-        try:
-            i = places[label] if label in places else places[int(float(label))]
-        except (KeyError, TypeError, ValueError):
-            raise TableError(f"`filled`: the table has no row {label}") from None
+        i = _place(label, places)
         changed = [n for n in shared if _spelled(form[n][j]) != _spelled(table[n][i])]
         if changed:
             raise TableError(
@@ -105,9 +104,16 @@ def fill_in(
         old = table[target][i]
         if was_rating(old) and _spelled(old) != _spelled(rating):
             raise TableError(
-                f"`filled`: row {label} is rated {rating} there and {old} in the table; empty one"
+                f"`filled`: row {label} is rated {rating} there and {old} in the table or another "
+                "form; empty one"
             )
-        found.append((i, rating))
+        if i in answers and _spelled(answers[i]) != _spelled(rating):
+            raise TableError(
+                f"`filled`: row {label} is in the form twice, rated {answers[i]} and {rating}; "
+                "empty one"
+            )
+        answers[i] = rating
+    found = list(answers.items())
     for i, rating in found:
         table[target][i] = rating
     # A word such as none is put into the table, too: only the whole column tells what it means.
@@ -122,6 +128,68 @@ def fill_in(
             "can be named in `order`"
         )
     return notes
+
+
+def recorded(draws: Sequence[Draw], target: str) -> dict[str, list[Any]]:
+    """The columns in which a form records how its rows were drawn; `draws_of` reads them."""
+    return {
+        f"{target}_{CHANCE}": [d.probability for d in draws],
+        f"{target}_{AUDIT}": ["yes" if d.audit else "no" for d in draws],
+        f"{target}_{LEFT}": [d.n_left for d in draws],
+    }
+
+
+def draws_of(form: Table, table: Table, target: str) -> tuple[list[Draw], list[str]]:
+    """How the rows of a form were drawn.
+
+    Parameters
+    ----------
+    form : Table
+        A form that was filled in.
+    table : Table
+        The table.
+    target : str
+        The column of the ratings.
+
+    Returns
+    -------
+    draws : list of Draw
+        Of the rows with a rating; rows whose record is damaged are left out.
+    notes : list of str
+        How many rows have no record, and what that means.
+    """
+    names = [f"{target}_{what}" for what in (CHANCE, AUDIT, LEFT)]
+    rated = [j for j, rating in enumerate(form[target]) if spelled(rating) not in (None, "")]
+    places = {table.number(i): i for i in range(len(table))}
+    draws: list[Draw] = []
+    if all(name in form.names for name in names):
+        for j in rated:
+            chance, left = _decimal(form[names[0]][j]), _decimal(form[names[2]][j])
+            if chance is None or left is None or not (0 < chance <= 1 <= left <= len(table)):
+                continue
+            audit = cell_text(form[names[1]][j]).strip().lower() == "yes"
+            draws.append(Draw(_place(form[ROW][j], places), chance, int(left), audit))
+    absent = len(rated) - len(draws)
+    if not absent:
+        return draws, []
+    return draws, [
+        f"{absent:,} ratings of the form have no record of how their rows were drawn "
+        f"({names[0]}), so they count as a random sample; if they were chosen as difficult, the "
+        "error looks larger than it is"
+    ]
+
+
+def _place(label: Any, places: dict[int | str, int]) -> int:
+    """The place of a row by its number in a form."""
+    try:
+        return places[label] if label in places else places[int(float(label))]
+    except (KeyError, TypeError, ValueError, OverflowError):
+        raise TableError(f"`filled`: the table has no row {label}") from None
+
+
+def _decimal(cell: Any) -> float | None:
+    """A number, with a decimal comma or point."""
+    return number(cell.replace(",", ".")) if isinstance(cell, str) else number(cell)
 
 
 def _is_rating(

@@ -8,8 +8,9 @@ from typing import Any
 from tordinal.tables.answers import is_earlier
 from tordinal.tables.fingerprints import row_fingerprints
 from tordinal.tables.rating_events import Event, Header
+from tordinal.tables.rating_order import spelled
 from tordinal.tables.table import Table
-from tordinal.tables.target import is_rated, spelled
+from tordinal.tables.target import is_rated
 from tordinal.tables.values import TableError, visible
 
 __all__ = [

@@ -19,6 +19,7 @@ from tordinal.tables.curve import Curve, learning_curve
 from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.groups import useless_groups
 from tordinal.tables.results import Rating, Totals, card_of
+from tordinal.tables.selection import Selection
 from tordinal.tables.settings import Settings, make_estimator
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import Target
@@ -45,6 +46,7 @@ def rate(
     settings: Settings,
     listen: Listener,
     weight: NDArray[np.float64] | None = None,
+    selection: Selection | None = None,
 ) -> Rating:
     """Rate the rows of a table that have no rating.
 
@@ -62,6 +64,8 @@ def rate(
         Told what is being done, how much of it, of how much.
     weight : ndarray of shape (n_rows,) or None
         How much each given rating counts.
+    selection : Selection or None
+        How the rated rows were chosen. None: they count as a random sample.
 
     Returns
     -------
@@ -78,7 +82,7 @@ def rate(
     """
     notes = list(target.notes)
     X = read_columns(table, target, encoder, settings, listen, notes)
-    return rate_features(table, X, target, encoder, settings, listen, notes, weight)
+    return rate_features(table, X, target, encoder, settings, listen, notes, weight, selection)
 
 
 def read_columns(
@@ -111,6 +115,7 @@ def rate_features(
     listen: Listener,
     notes: list[str] | None = None,
     weight: NDArray[np.float64] | None = None,
+    selection: Selection | None = None,
 ) -> Rating:
     """Rate the rows of a table whose features are known; parameters as in `rate`."""
     notes = [] if notes is None else notes
@@ -158,8 +163,10 @@ def rate_features(
         evidence.errors,
         evidence.spread,
         evidence.verdict,
-        _curve(model, X[rated], target.rank[rated], n_classes, settings.seed),
+        _curve(model, X, target.rank, n_classes, settings.seed, selection),
         notes,
+        selection=selection,
+        seed=settings.seed,
     )
     rating.verdict = _verdict(rating, evidence.verdict)
     if method == "auto" and cost is not None:
@@ -178,16 +185,19 @@ def _verdict(rating: Rating, said: str) -> str:
     without = rating.errors.get("supervised", rating.errors["this model"])[1]
     name = "transductive" if "transductive" in rating.errors else "this model"
     if name == "this model" and rating.transducer is None:
-        return f"Only the rated rows were used: off by {without:.2f} steps on average."
+        off = without if rating.selection is None else rating.expected_error.mae
+        return f"Only the rated rows were used: off by {off:.2f} steps on average."
     with_them = rating.errors[name][1]
     # Half a standard error of one of the errors: they are of the same rows, and vary together.
     noise = 0.5 * rating.spread[name] / np.sqrt(max(len(rating.held_out), 1))
     helps = "help" if with_them < without else "do not help"
     if abs(with_them - without) < noise:
         helps = "make no visible difference"
+    # The errors of single models are not weighted.
+    where = "" if rating.selection is None else "on the rated rows, which may be difficult ones, "
     return (
-        f"The unrated rows {helps}: a single model is off by {with_them:.2f} steps on average with "
-        f"them, by {without:.2f} without."
+        f"The unrated rows {helps}: {where}a single model is off by {with_them:.2f} steps on "
+        f"average with them, by {without:.2f} without."
     )
 
 
@@ -248,11 +258,16 @@ def _views(names: list[str]) -> str:
     return "; ".join([f"{first} ({n} of {len(names)} models)", *(f"{v} ({n})" for v, n in rest)])
 
 
-def _curve(model: TableModel, X: Matrix, rank: Ranks, n_classes: int, seed: int) -> Curve | None:
+def _curve(
+    model: TableModel, X: Matrix, rank: Ranks, n_classes: int, seed: int,
+    selection: Selection | None,
+) -> Curve | None:  # fmt: skip
     """The learning curve of the first model, without unrated rows."""
-    leader, X = model.members[0], model.seen(X)
+    rated = rank != UNLABELED
+    leader, X = model.members[0], model.seen(X[rated])
     recipe = Recipe(
         C=leader.C, kernel=leader.kernel, loss=check_loss(leader.loss), gamma=leader.gamma,
         degree=leader.degree, coef0=leader.coef0, tol=1e-2,
     )  # fmt: skip
-    return learning_curve(X, rank, n_classes, recipe, recipe.kernel_for(X), seed)
+    weights = None if selection is None else selection.weights()[rated]
+    return learning_curve(X, rank[rated], n_classes, recipe, recipe.kernel_for(X), seed, weights)

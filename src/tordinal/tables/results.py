@@ -14,10 +14,14 @@ from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.curve import Curve
 from tordinal.tables.expected_error import (
     ExpectedError,
+    effective_size,
     estimate_error,
     mean_margin,
     share_margin,
+    weighted_median,
+    weighted_spread,
 )
+from tordinal.tables.selection import Selection
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import Target
 
@@ -107,6 +111,10 @@ class Rating:
         Notes for the user.
     whole : Totals or None
         Counts over all rows, where these are a sample of them.
+    selection : Selection or None
+        How the rated rows were chosen. None: they count as a random sample.
+    seed : int
+        Seed of the draw of rows to rate next.
     """
 
     model: TableModel
@@ -123,6 +131,13 @@ class Rating:
     curve: Curve | None = None
     notes: list[str] = field(default_factory=list)
     whole: Totals | None = None
+    selection: Selection | None = None
+    seed: int = 0
+
+    @property
+    def weights(self) -> Array | None:
+        """Weights of the rows that were held out, where it is known how they were chosen."""
+        return None if self.selection is None else self.selection.weights()[self.held_out]
 
     @property
     def totals(self) -> Totals:
@@ -148,7 +163,8 @@ class Rating:
     @property
     def expected_error(self) -> ExpectedError:
         """The error on ratings that were held out."""
-        return estimate_error(self.target.rank[self.held_out], self.cv_rank, self.target.classes)
+        truth = self.target.rank[self.held_out]
+        return estimate_error(truth, self.cv_rank, self.target.classes, self.weights)
 
     @property
     def error_rows(self) -> list[tuple[str, float, float, float, float]]:
@@ -159,15 +175,25 @@ class Rating:
         n, expected = len(self.held_out), self.expected_error
         if expected.judgement == "unknown":
             return []
+        truth = self.target.rank[self.held_out]
+        w = np.ones(n) if self.weights is None else self.weights
+        size = effective_size(w)
+        errors = dict(self.errors)
+        if self.weights is not None:
+            # Predictions of the others are not kept row by row, so they cannot be weighted.
+            errors = {"this model": (expected.zero_one, expected.mae)}
+        spread = {"this model": weighted_spread(np.abs(truth - self.cv_rank), w)} | (
+            self.spread if self.weights is None else {}
+        )
         rows = [
-            (label, wrong, share_margin(wrong, n), off, mean_margin(self.spread[name], n))
+            (label, wrong, share_margin(wrong, size), off, mean_margin(spread[name], size))
             for name, label in MODELS.items()
-            if name in self.errors
-            for wrong, off in [self.errors[name]]
+            if name in errors
+            for wrong, off in [errors[name]]
         ]
-        wrong, truth = 1.0 - expected.constant_accuracy, self.target.rank[self.held_out]
-        spread = float(np.std(np.abs(truth - int(np.median(truth)))))
-        constant = (share_margin(wrong, n), expected.constant_mae, mean_margin(spread, n))
+        wrong = 1.0 - expected.constant_accuracy
+        varies = weighted_spread(np.abs(truth - weighted_median(truth, self.weights)), w)
+        constant = (share_margin(wrong, size), expected.constant_mae, mean_margin(varies, size))
         return [*rows, ("always the same rating", wrong, *constant)]
 
     @property

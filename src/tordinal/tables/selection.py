@@ -5,7 +5,7 @@ probability, so weights make up for it: those of LURE (`tordinal.active.lure_wei
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -97,17 +97,6 @@ class Selection:
             chosen[rated] = np.minimum(n_rated / (self.n_rows * weights[rated]), 1.0)
         return chosen
 
-    def part(self, rows: Sequence[int]) -> "Selection":
-        """The same for some rows of the table, which are numbered anew."""
-        place = {row: i for i, row in enumerate(rows)}
-        first = tuple(place[i] for i in self.first if i in place)
-        draws = tuple(
-            Draw(place[d.place], d.probability, d.n_left, d.audit)
-            for d in self.draws
-            if d.place in place
-        )
-        return Selection(first, draws, len(rows))
-
     def __str__(self) -> str:
         n = len(self.draws)
         audit = sum(d.audit for d in self.draws)
@@ -117,43 +106,48 @@ class Selection:
             else ""
         )
         return (
-            f"{n:,} rated rows were drawn with recorded probabilities, {audit:,} of them uniformly: "
-            "errors, shares and averages are weighted by these, so that difficult rows count no "
-            f"more than their share{others}"
+            f"{n:,} rated rows were drawn with recorded probabilities, {audit:,} of them "
+            "uniformly: errors, shares and averages are weighted by these, so that difficult rows "
+            f"count no more than their share{others}"
         )
 
 
-def select_rows(rated: Sequence[int], draws: Sequence[Draw], n_rows: int) -> Selection | None:
+def select_rows(
+    rated: NDArray[np.bool_], draws: Sequence[Draw], places: Sequence[int]
+) -> Selection | None:
     """How rated rows were chosen.
 
     Parameters
     ----------
-    rated : sequence of int
-        Places of all rated rows.
+    rated : ndarray of bool, shape (n_rows,)
+        Which rows are rated.
     draws : sequence of Draw
         Recorded draws; those of rows without a rating are dropped, as are later draws of a row.
-    n_rows : int
-        Rows of the table.
+    places : sequence of int
+        The place of each of the rows in the table of the draws.
 
     Returns
     -------
     selection : Selection or None
         None where too few draws are recorded for weights to mean much.
     """
-    known = set(rated)
-    first_draw: dict[int, Draw] = {}
+    row_at = {place: i for i, place in enumerate(places)}
+    kept: dict[int, Draw] = {}
     # With fewer rows left it was drawn later; files of several rounds may come in any order.
     for draw in sorted(draws, key=lambda d: -d.n_left):
-        if draw.place in known:
-            first_draw.setdefault(draw.place, draw)
-    if len(first_draw) < FEWEST:
+        row = row_at.get(draw.place)
+        if row is not None and rated[row]:
+            kept.setdefault(row, replace(draw, place=row))
+    if len(kept) < FEWEST:
         return None
-    others = tuple(i for i in sorted(known) if i not in first_draw)
-    return Selection(others, tuple(first_draw.values()), n_rows)
+    others = tuple(int(i) for i in np.flatnonzero(rated) if i not in kept)
+    return Selection(others, tuple(kept.values()), len(rated))
 
 
 def drawn_in(logged: LoggedRatings) -> list[Draw]:
     """The draws that a log records."""
     return [
-        Draw(c.place, c.probability, c.n_left, c.audit) for c in logged.choices if c.state == "rated"
+        Draw(c.place, c.probability, c.n_left, c.audit)
+        for c in logged.choices
+        if c.state == "rated"
     ]

@@ -1,68 +1,68 @@
-"""Which rows are most worth rating next."""
+"""Which rows to rate next, and with which probability each was drawn."""
 
 import numpy as np
-import scipy.sparse as sp
 from numpy.typing import NDArray
 
+from tordinal.active import ExpectedError, Mixture
 from tordinal.distances import Matrix
+from tordinal.reduction import UNLABELED, Ranks
+from tordinal.tables.results import Rating
+from tordinal.tables.selection import Draw
 
-__all__ = ["worth_rating"]
-
-Array = NDArray[np.float64]
-CANDIDATES = 200  # least certain rows among which those are chosen, or so many times more
-TIMES = 5
-SHARES = (0.5, 0.75, 0.9, 0.97, 1.0)
+__all__ = ["draw_rows", "rows_to_rate"]
 
 
-def worth_rating(X: Matrix, confidence: Array, given: NDArray[np.bool_], n: int) -> list[int]:
-    """The least certain rows, leaving out those that are like one already chosen.
+def draw_rows(
+    X: Matrix,
+    rank: Ranks,
+    n_classes: int,
+    n: int,
+    *,
+    probability: NDArray[np.float64] | None = None,
+    seed: int = 0,
+) -> list[Draw]:
+    """Draw unrated rows: difficult ones, and a quarter of them uniformly.
 
     Parameters
     ----------
     X : matrix
         Features of all rows.
-    confidence : ndarray of shape (n_rows,)
-        How certain each rating is.
-    given : ndarray of bool
-        Which rows are rated already.
+    rank : ndarray of shape (n_rows,)
+        Their ranks, -1 where they are not rated.
+    n_classes : int
+        Number of ratings on the scale.
     n : int
-        How many are wanted.
+        Rows to draw.
+    probability : ndarray of shape (n_rows, n_classes) or None
+        Class probabilities of all rows. None: those of a RED-SVM that is fitted to the rated rows;
+        before two classes are rated, rows that cover the data.
+    seed : int
+        Seed. Other rows are drawn once there are more ratings.
 
     Returns
     -------
-    rows : list of int
-        At most n rows, the least certain first.
+    draws : list of Draw
+        In the order of choice.
 
     Examples
     --------
     >>> import numpy as np
-    >>> X, confidence = np.eye(4), np.array([0.9, 0.5, 0.4, 0.3])
-    >>> worth_rating(X, confidence, np.array([False, False, False, True]), 2)
-    [2, 1]
+    >>> X, rank = np.arange(8.0)[:, None], np.array([0, 0, -1, -1, -1, -1, 1, 1])
+    >>> [(d.place in (2, 3, 4, 5), d.n_left) for d in draw_rows(X, rank, 2, 3)]
+    [(True, 4), (True, 3), (True, 2)]
     """
-    unrated = np.flatnonzero(~given)
-    most = max(CANDIDATES, TIMES * n)
-    doubtful = unrated[np.argsort(confidence[unrated], kind="stable")[:most]]
-    if len(doubtful) == 0:
-        return []
-    alike = _cosines(X[doubtful])
-    pairs = alike[np.triu_indices_from(alike, 1)]
-    chosen: list[int] = []
-    nearest = np.full(len(doubtful), -np.inf)  # similarity to the most similar one chosen
-    for share in SHARES:  # of all pairs that are less alike than two that are chosen
-        limit = float(np.quantile(pairs, share)) if len(pairs) and share < 1.0 else np.inf
-        for i in range(len(doubtful)):
-            if len(chosen) < n and nearest[i] <= limit and i not in chosen:
-                chosen.append(i)
-                nearest = np.maximum(nearest, alike[i])
-    return [int(doubtful[i]) for i in sorted(chosen)]
+    strategy = Mixture(ExpectedError(classes=list(range(n_classes))), random_state=seed)
+    rows, chances = strategy.query(X, rank, n, y_proba=probability)
+    n_left = int((rank == UNLABELED).sum())
+    return [
+        Draw(int(i), float(chance), n_left - k, bool(audit))
+        for k, (i, chance, audit) in enumerate(zip(rows, chances, strategy.audit_, strict=True))
+    ]
 
 
-def _cosines(X: Matrix) -> Array:
-    if sp.issparse(X):
-        products = np.asarray((X @ X.T).todense(), dtype=np.float64)
-    else:
-        products = np.asarray(X, dtype=np.float64) @ np.asarray(X, dtype=np.float64).T
-    length = np.sqrt(np.diag(products))
-    length = np.where(length > 0, length, 1.0)
-    return products / length[:, None] / length
+def rows_to_rate(rating: Rating, n: int) -> list[Draw]:
+    """Draw rows of a rated table whose own ratings would help most."""
+    return draw_rows(
+        rating.X, rating.target.rank, len(rating.target.classes), n,
+        probability=rating.probability, seed=rating.seed,
+    )  # fmt: skip
