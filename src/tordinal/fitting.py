@@ -91,7 +91,7 @@ class Recipe:
 
     def hold(self, kernel: Kernel, X: Matrix, n_classes: int) -> Gram | Rows:
         """The rows in the form in which they are solved fastest."""
-        return hold(kernel, X, self.problem(n_classes), self.cache_size)
+        return hold(kernel, X, self.problem(n_classes), self.cache_size, self.tol)
 
     @property
     def schedule(self) -> Schedule:

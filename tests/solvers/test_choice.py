@@ -82,3 +82,11 @@ def test_solvers_ask_what_the_rows_can_do_and_not_what_they_are(kernel, loss):
     own, other = (solver_for(rows, problem) for rows in (data, OnlyAsked(data)))
     assert type(other) is type(own)
     assert other.solve(y, cost).objective == own.solve(y, cost).objective
+
+
+def test_a_tight_tolerance_is_not_left_to_a_gram_matrix_in_single_precision():
+    rows = sp.random(1100, 2000, 0.005, format="csr", random_state=0)
+    hinge = problem_of("hinge")
+    assert isinstance(hold(Linear(), rows, hinge, 2500, tol=1e-3), Gram)
+    assert isinstance(hold(Linear(), rows, hinge, 2500, tol=1e-6), Rows)
+    assert isinstance(hold(Linear(), rows[:1000], hinge, 2500, tol=1e-6), Gram)  # in double

@@ -6,8 +6,8 @@ rows                        hinge, Laplacian                smooth losses
 a kernel, or more features  `SMO` on the Gram matrix        `KernelNewton` on the Gram
 than rows                                                   matrix
 dense linear                `Newton` in the features        `Newton` in the features
-few sparse linear           `SMO` on the Gram matrix        `Newton` in the features, of up to
-                                                            500 rows `KernelNewton`
+few sparse linear           `SMO` on the Gram matrix, with  `Newton` in the features, of up to
+                            a tight tolerance `Newton`      500 rows `KernelNewton`
 many sparse linear          `Newton` in the features        `Newton` in the features
 ==========================  ==============================  ==============================
 
@@ -19,7 +19,7 @@ import scipy.sparse as sp
 
 from tordinal.distances import Matrix
 from tordinal.engines.base import TrainingData
-from tordinal.engines.host.gram import Gram
+from tordinal.engines.host.gram import SINGLE_PRECISION_ROWS, Gram
 from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, Rows, linear_rows
 from tordinal.kernels import Kernel, Linear
 from tordinal.problem import Problem
@@ -33,12 +33,14 @@ __all__ = ["SOLVERS", "hold", "solver_for"]
 SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, Newton)
 
 
-def hold(kernel: Kernel, X: Matrix, problem: Problem, cache_size: float) -> Gram | Rows:
+def hold(
+    kernel: Kernel, X: Matrix, problem: Problem, cache_size: float, tol: float = 1e-3
+) -> Gram | Rows:
     """Hold the training rows in the form in which the problem is solved fastest."""
     if isinstance(kernel, Linear):
         if sp.issparse(X) and _worth_making_dense(X, cache_size):
             X = X.toarray()
-        if _in_features(X, problem, cache_size):
+        if _in_features(X, problem, cache_size, tol):
             return linear_rows(X)
         if not sp.issparse(X):
             centre = X.mean(axis=0, dtype=np.float64)
@@ -51,7 +53,7 @@ def _worth_making_dense(X: Matrix, cache_size: float) -> bool:
     return d <= DENSE_FEATURES and d < n and 8 * n * d <= cache_size * 2**20
 
 
-def _in_features(X: Matrix, problem: Problem, cache_size: float) -> bool:
+def _in_features(X: Matrix, problem: Problem, cache_size: float, tol: float) -> bool:
     """Whether a linear model is solved in its features rather than on a Gram matrix."""
     n, d = X.shape
     fits = 4.0 * n * n <= cache_size * 2**20
@@ -59,6 +61,8 @@ def _in_features(X: Matrix, problem: Problem, cache_size: float) -> bool:
         return d <= min(n, MOST_FEATURES) or not fits
     if problem.smooth:
         return n > TUNING.gram_smooth_rows or d < n
+    if tol <= TUNING.features_tol and n > SINGLE_PRECISION_ROWS:
+        return True
     by_feature = np.bincount(X.indices, minlength=d).astype(np.float64)
     return not fits or n > TUNING.gram_rows or float(by_feature @ by_feature) > TUNING.gram_products
 

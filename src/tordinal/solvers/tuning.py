@@ -19,6 +19,9 @@ class ChoiceTuning:
     gram_rows: int = 12_000
     # Products of non-zeros that it may take; not measured.
     gram_products: float = 5e9
+    # Tolerance at and below which a Gram matrix in single precision is not used: speed, or
+    # the pseudo-labels of a cluster, which solves in the features; benchmarks agreement.
+    features_tol: float = 1e-6
 
 
 @dataclass(frozen=True)
