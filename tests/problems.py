@@ -48,6 +48,14 @@ def hide(y, n_labels, seed=0):
     return hidden
 
 
+def islands(n=240):
+    """Rows whose rank no line and no smooth curve finds, but a tree does; and noise."""
+    rng = np.random.default_rng(0)
+    code = rng.integers(0, 12, n)
+    y = np.array([0, 2, 1, 0, 2, 0, 1, 2, 1, 0, 1, 2])[code]
+    return np.column_stack([code, rng.normal(size=(n, 2))]).astype(float), y
+
+
 def search_data(X, rank, **params):
     """What the stages of a search read, for a `TORCV` with some parameters."""
     owner = TORCV(**params)

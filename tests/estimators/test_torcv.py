@@ -3,7 +3,7 @@ import pickle
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from problems import hide, ordinal_problem
+from problems import hide, islands, ordinal_problem
 from sklearn import config_context
 from sklearn.base import clone
 from sklearn.dummy import DummyClassifier
@@ -14,9 +14,7 @@ from sklearn.preprocessing import StandardScaler
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 from tordinal import REDSVM, TOR, TORCV
-from tordinal.calibration import agree_with
 from tordinal.costs import cost_matrix, decide
-from tordinal.search.ensemble import mean_probabilities
 from tordinal.search.experts import fit_expert, read_experts
 
 QUICK = {"C": [0.1, 1.0], "kernel": ["linear", "rbf"], "cv": 3}
@@ -56,41 +54,6 @@ def test_the_search_reports_what_it_did():
     assert all(v is not None for v in model.cv_predictions_[labelled])
     assert all(v is None for v in model.cv_predictions_[~labelled])
     assert np.mean(model.transduction_ == y) > 0.6
-
-
-@pytest.mark.parametrize(
-    "scoring", ["absolute", "zero_one", "both", "accuracy", "quadratic_weighted_kappa"]
-)
-def test_the_answer_has_the_least_expected_error_by_the_members_probabilities(scoring):
-    X, y = ordinal_problem(120, 4)
-    hidden = hide(y, 40)
-    model = TORCV(**QUICK, scoring=scoring).fit(X, hidden)
-    p = mean_probabilities(
-        [
-            calibration.probabilities(member.predict_projection(X)[:, None] - member.thresholds_)
-            for member, calibration in zip(model.estimators_, model._calibrations, strict=True)
-        ],
-        model._weights,
-    )
-    off = np.abs(np.arange(4)[:, None] - np.arange(4))
-    wrong = off > 0
-    cost = {"zero_one": wrong, "accuracy": wrong, "both": off + wrong}.get(scoring, off)
-    answer = model.classes_[np.argmin(np.round(p @ cost, 9), axis=1)]
-    np.testing.assert_array_equal(model.predict(X), answer)
-    np.testing.assert_array_equal(model.predict_proba(X).argmax(axis=1), answer)
-    rest = hidden == -1
-    assert np.mean(model.transduction_[rest] == answer[rest]) > 0.98  # but for rounding
-
-
-def test_an_ensemble_of_one_is_the_best_estimator():
-    X, y = ordinal_problem(120, 3)
-    model = TORCV(**QUICK, ensemble_size=1).fit(X, hide(y, 40))
-    assert len(model.estimators_) == 1
-    np.testing.assert_array_equal(
-        model.predict(X), model.classes_[model.best_estimator_.predict(X)]
-    )
-    if isinstance(model.best_estimator_, TOR):
-        np.testing.assert_array_equal(model.transduction_, model.best_estimator_.transduction_)
 
 
 def test_the_old_name_of_the_ensemble_size_still_works():
@@ -210,14 +173,6 @@ def test_progress_and_verdict_are_printed(capsys):
     assert "transduction" in printed.splitlines()[-1]
 
 
-def test_a_gram_matrix_serves_new_rows_too():
-    X, y = ordinal_problem(90, 3)
-    model = TORCV(C=[1.0], kernel=["precomputed"], cv=3).fit(X @ X.T, hide(y, 30))
-    p = model.predict_proba(X @ X.T)
-    np.testing.assert_allclose(p.sum(axis=1), 1.0)
-    np.testing.assert_array_equal(model.classes_[p.argmax(axis=1)], model.predict(X @ X.T))
-
-
 def test_class_ratios_as_numbers_and_repeated_options():
     X, y = ordinal_problem(90, 3)
     hidden = hide(y, 30)
@@ -272,21 +227,6 @@ def test_views_are_chosen_by_cross_validation():
     np.testing.assert_array_equal(model.seen(both), both[:, 30:])
 
 
-@pytest.mark.parametrize("make", [np.asarray, sp.csr_matrix])
-def test_an_ensemble_of_several_views_predicts(make):
-    X, y = ordinal_problem(120, 3)
-    X = make(X)
-    views = {"first": [0], "all": np.ones(X.shape[1], dtype=bool)}
-    model = TORCV(**QUICK, views=views).fit(X, hide(y, 40))
-    assert set(model.views_) == {"first", "all"}
-    members = [
-        m.predict_projection(model.seen(X, i)).shape for i, m in enumerate(model.estimators_)
-    ]
-    assert members == [(120,)] * len(model.estimators_)
-    assert model.predict(X).shape == (120,)
-    assert model.compact().predict(X).tolist() == model.predict(X).tolist()
-
-
 @pytest.mark.parametrize(
     ("change", "message"),
     [
@@ -316,14 +256,6 @@ def test_the_error_that_counts_is_chosen_by():
     assert (absolute <= zero_one + 1e-12).all()
     usual = TORCV(**QUICK, transduce=False).fit(X, hidden)
     np.testing.assert_array_equal(usual.cv_results_["mean_test_score"], both)
-
-
-def islands(n=240):
-    """Rows whose rank no line and no smooth curve finds, but a tree does; and noise."""
-    rng = np.random.default_rng(0)
-    code = rng.integers(0, 12, n)
-    y = np.array([0, 2, 1, 0, 2, 0, 1, 2, 1, 0, 1, 2])[code]
-    return np.column_stack([code, rng.normal(size=(n, 2))]).astype(float), y
 
 
 FOREST = RandomForestClassifier(50, random_state=0)
@@ -360,19 +292,6 @@ def test_an_expert_that_is_better_earns_its_place(make):
     assert clone(model).get_params()["experts"][0][0] == "forest"
 
 
-@pytest.mark.parametrize("scoring", ["accuracy", None])
-def test_an_expert_alone_answers_with_its_own_class(scoring):
-    X, y = islands()
-    model = TORCV(
-        C=[1.0], kernel="linear", cv=3, ensemble_size=1, scoring=scoring, experts=[FOREST]
-    ).fit(X, hide(y, 100))
-    assert model.best_params_ == {"expert": "randomforestclassifier"}
-    assert len(model.estimators_) == 1
-    p = model.best_estimator_.predict_proba(X)
-    answer = p.argmax(axis=1) if scoring else (p.cumsum(axis=1) < 0.5).sum(axis=1)
-    assert np.mean(model.predict(X) == answer) > 0.98  # but for ties
-
-
 def test_an_expert_that_is_no_better_changes_nothing():
     X, y = ordinal_problem(90, 3)
     hidden = hide(y, 40)
@@ -404,29 +323,6 @@ def test_experts_and_a_gram_matrix_exclude_each_other():
     X, y = ordinal_problem(60, 3)
     with pytest.raises(ValueError, match="experts cannot be combined"):
         TORCV(kernel="precomputed", experts=[FOREST]).fit(X @ X.T, hide(y, 30))
-
-
-def test_an_expert_that_fails_in_the_last_fit_is_named():
-    class Moody(DummyClassifier):
-        def fit(self, X, y):
-            if len(y) == 100:
-                raise RuntimeError("too many rows")
-            return FOREST.fit(X, y)
-
-    X, y = islands()
-    with pytest.raises(ValueError, match=r"expert 'moody' failed .* too many rows"):
-        TORCV(C=[1.0], kernel="linear", cv=3, experts=[Moody()]).fit(X, hide(y, 100))
-
-
-def test_members_keep_no_rows_to_calibrate_with():
-    X, y = ordinal_problem(90, 3)
-    model = TORCV(**QUICK).fit(X, hide(y, 30))
-    assert all(member._calibrator._rows is None for member in model.estimators_)
-    # A member's probabilities are calibrated by the search.
-    member, calibration = model.best_estimator_, model._calibrations[0]
-    distances = member.predict_projection(X)[:, None] - member.thresholds_
-    expected = agree_with(calibration.probabilities(distances), member.predict(X))
-    np.testing.assert_array_equal(member.predict_proba(X), expected)
 
 
 COST = np.array([[0.0, 1.0, 5.0], [4.0, 0.0, 2.0], [9.0, 3.0, 0.0]])
