@@ -6,11 +6,14 @@ import scipy.sparse as sp
 
 from tordinal import TORCV
 from tordinal.couplings import Reduction
+from tordinal.engines.host.gram import Gram
 from tordinal.experiments.cells import FIGURES, cells_of
 from tordinal.experiments.table import KEY
+from tordinal.kernels import make_kernel
 from tordinal.losses import LOSSES
 from tordinal.problem import Problem
 from tordinal.search.data import SearchData
+from tordinal.solvers import KernelNewton
 
 
 def ordinal_problem(n=60, n_classes=4, n_features=3, noise=0.5, seed=0):
@@ -27,6 +30,12 @@ def problem_of(loss="hinge", coupling=None, n_thresholds=3):
     """A loss by its name or as an object, with the coupling of RED-SVM unless told otherwise."""
     loss = LOSSES[loss]() if isinstance(loss, str) else loss
     return Problem(loss, coupling or Reduction(), n_thresholds)
+
+
+def kernel_newton(loss, kernel="perceptron", n=50, seed=0):
+    """A `KernelNewton` on a small problem, and its ranks."""
+    X, y = ordinal_problem(n, 4, seed=seed)
+    return KernelNewton(Gram(make_kernel(kernel, X, 0.3), X, 100), problem_of(loss)), y
 
 
 def two_matrices(sparse):

@@ -13,7 +13,7 @@ import pandas as pd
 
 from tordinal.experiments import checks
 from tordinal.experiments.cells import LABELS, MANY_LABELS
-from tordinal.experiments.checks import LEVEL, Check, Finding, holm
+from tordinal.experiments.findings import LEVEL, Check, Finding, holm
 from tordinal.experiments.table import said_origins
 
 __all__ = ["CLAIMS", "Claim", "Judged", "claims_page", "judge", "read_reasons"]
