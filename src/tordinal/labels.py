@@ -59,7 +59,7 @@ def unlabeled_rows(y: ArrayLike) -> NDArray[np.bool_]:
     array([False,  True,  True])
     """
     values = label_array(y)
-    hidden = _missing(values)
+    hidden = missing_labels(values)
     return hidden | _minus_one(values, hidden)
 
 
@@ -107,7 +107,7 @@ def encode_labels(
     values = label_array(y)
     if values.ndim != 1:
         raise ValueError(f"y must have one label per row, got an array of shape {values.shape}")
-    hidden = _missing(values)
+    hidden = missing_labels(values)
     if hidden.any() and not transductive:
         raise ValueError(
             f"y: {int(hidden.sum())} of {len(hidden)} labels are missing. This estimator is "
@@ -136,15 +136,7 @@ def encode_labels(
             UserWarning,
             stacklevel=4,
         )
-    lookup = {label: rank for rank, label in enumerate(order_array.tolist())}
-    encoded = np.full(len(values), UNLABELED, dtype=np.int64)
-    try:
-        encoded[~hidden] = [lookup[label] for label in labels.tolist()]
-    except KeyError as error:
-        raise ValueError(
-            f"y: the label {error.args[0]!r} is not among classes={order_array.tolist()}. "
-            "Add it to `classes` or mark the row as unlabelled (None)."
-        ) from None
+    encoded = ranks_among(values, hidden, order_array.tolist())
     present = np.unique(encoded[~hidden])
     if len(present) < min_classes:
         only = order_array.tolist()[present[0]]
@@ -155,7 +147,29 @@ def encode_labels(
     return order_array, encoded
 
 
-def _missing(values: NDArray[Any]) -> NDArray[np.bool_]:
+def ranks_among(values: NDArray[Any], hidden: NDArray[np.bool_], classes: list[Any]) -> Ranks:
+    """Ranks of labels among all classes in their order; `UNLABELED` for hidden rows.
+
+    Examples
+    --------
+    >>> import numpy as np
+    >>> ranks_among(np.array([3, 1, -1]), np.array([False, False, True]), [1, 3])
+    array([ 1,  0, -1])
+    """
+    lookup = {label: rank for rank, label in enumerate(classes)}
+    encoded = np.full(len(values), UNLABELED, dtype=np.int64)
+    try:
+        encoded[~hidden] = [lookup[label] for label in values[~hidden].tolist()]
+    except KeyError as error:
+        raise ValueError(
+            f"y: the label {error.args[0]!r} is not among classes={classes}. "
+            "Add it to `classes` or mark the row as unlabelled (None)."
+        ) from None
+    return encoded
+
+
+def missing_labels(values: NDArray[Any]) -> NDArray[np.bool_]:
+    """Where a label is None, NaN or pandas NA."""
     return np.asarray(pd.isna(values), dtype=bool)
 
 

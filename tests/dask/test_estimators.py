@@ -16,7 +16,7 @@ from problems import hide, ordinal_problem
 
 import tordinal
 from tordinal.dask import REDSVM, TOR
-from tordinal.engines.dask import pieces
+from tordinal.engines.dask import preparing
 
 LOSSES = ["hinge", "squared_hinge", "logistic", "square", "laplacian"]
 QUICK = {"loss": "square", "C2_start": 0.1}
@@ -184,7 +184,7 @@ def test_rows_beyond_memory_are_read_from_disk(client, monkeypatch):
     X, _, hidden = problem(100, 3, 30)
     for rows in (X, sp.csr_matrix(np.hstack([X] * 200))):
         kept = TOR(loss="squared_hinge", **FINE).fit(in_blocks(rows, [60, 40]), hidden)
-        monkeypatch.setattr(pieces, "MEMORY_SHARE", 0.0)
+        monkeypatch.setattr(preparing, "MEMORY_SHARE", 0.0)
         with pytest.warns(UserWarning, match="2 of 2 blocks of X do not fit into the memory"):
             stored = TOR(loss="squared_hinge", **FINE).fit(in_blocks(rows, [60, 40]), hidden)
         monkeypatch.undo()

@@ -14,7 +14,6 @@ from problems import hide, ordinal_problem
 
 from tordinal.dask import REDSVM, TOR
 from tordinal.engines.dask import parts
-from tordinal.engines.dask.parts import add_up, bytes_of
 
 SETTINGS = {"loss": "squared_hinge", "swaps": "all", "C2_start": 0.05, "tol": 1e-7}
 
@@ -24,14 +23,6 @@ def test_bytes_of_messages_are_counted(processes):
     model = REDSVM(loss="squared_hinge").fit(da.from_array(X, chunks=(20, -1)), y)
     # At the least w goes out and a gradient comes back, with every step, to and from a worker.
     assert model.n_bytes_ > 2 * 8 * X.shape[1] * model.n_iter_
-    assert bytes_of([np.zeros(3), {"a": (np.zeros(2), 1.0)}, "text"]) == 40
-
-
-def test_results_are_added_up():
-    assert add_up([None, 2, 3]) == 5
-    assert add_up([(1, 2.0), (3, 4.0)]) == (4, 6.0)
-    assert add_up([{1: "a"}, {2: "b"}]) == {1: "a", 2: "b"}
-    assert add_up([None, None]) is None
 
 
 @pytest.fixture(autouse=True)

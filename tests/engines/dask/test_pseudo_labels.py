@@ -2,8 +2,8 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tordinal.engines.dask.pieces import keys
 from tordinal.engines.dask.pseudo_labels import smallest_with
+from tordinal.engines.dask.relabelling import keys
 
 NUMBERS = st.lists(st.floats(allow_nan=False), min_size=1, max_size=40)
 
@@ -15,12 +15,3 @@ def test_order_statistics_are_exact(numbers, data):
     found = smallest_with(wanted, lambda probes: np.searchsorted(x, probes, side="right"))
     for c, key in zip(wanted, found, strict=True):
         assert key == (x[c - 1] if c > 0 else -(2**63))
-
-
-@given(NUMBERS)
-def test_keys_have_the_order_of_numbers(numbers):
-    x = np.array(numbers)
-    order = np.argsort(x, kind="stable")
-    ordered = keys(x)[order]
-    assert (np.diff(ordered.astype(object)) >= 0).all()
-    assert ((np.diff(ordered.astype(object)) == 0) == (x[order][1:] == x[order][:-1])).all()

@@ -6,7 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.dask import pieces
+from tordinal.engines.dask import preparing
 from tordinal.engines.dask.waiting import finished
 from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, NEAR_ONE, power_of_four
 from tordinal.labels import encode_labels, label_array
@@ -20,7 +20,7 @@ class BlockedData:
     Attributes
     ----------
     prepared : list of Future
-        The blocks, as `pieces.Prepared`.
+        The blocks, as `Prepared`.
     sizes : list of int
         Rows of each.
     """
@@ -45,13 +45,13 @@ class BlockedData:
         self.dense = not _is_sparse(X) or self.n_features <= DENSE_FEATURES
         self.few_features = self.dense and self.n_features <= MOST_FEATURES
         raw = client.compute(
-            [delayed(pieces.read_rows)(i, b, self.dense) for i, b in enumerate(blocks)]
+            [delayed(preparing.read_rows)(i, b, self.dense) for i, b in enumerate(blocks)]
         )
         finished(client, raw)
         kept = client.compute([delayed(_plain)(b) for b in labels])
-        distinct = client.gather(client.map(pieces.distinct_labels, kept, pure=False))
+        distinct = client.gather(client.map(preparing.distinct_labels, kept, pure=False))
         self.classes = _classes([labels for labels, _ in distinct], y, classes, transductive)
-        moments = client.gather(client.map(pieces.moments, raw, pure=False))
+        moments = client.gather(client.map(preparing.moments, raw, pure=False))
         self.sizes = [n for n, _, _ in moments]
         for i, ((_, n), m) in enumerate(zip(distinct, self.sizes, strict=True)):
             if n != m:
@@ -63,7 +63,7 @@ class BlockedData:
         if self.dense:
             self.centre = sum(s for _, s, _ in moments) / total
             # Not `map`, which makes a task of a large argument that has the argument's name.
-            squares = [client.submit(pieces.squares, b, self.centre, pure=False) for b in raw]
+            squares = [client.submit(preparing.squares, b, self.centre, pure=False) for b in raw]
             spread = sum(client.gather(squares))
             self.scale = power_of_four(spread / total)
         else:
@@ -72,7 +72,7 @@ class BlockedData:
         sent = client.compute([delayed(_plain)(w) if w is not None else None for w in weights])
         self.prepared = [
             client.submit(
-                pieces.prepare, i, b, lab, w, self.classes, self.centre, self.scale, token,
+                preparing.prepare, i, b, lab, w, self.classes, self.centre, self.scale, token,
                 pure=False,
             )
             for i, (b, lab, w) in enumerate(zip(raw, kept, sent, strict=True))
@@ -84,7 +84,7 @@ class BlockedData:
 
         if np.isfinite(X.shape[1]):
             return int(X.shape[1])
-        return int(client.compute(delayed(pieces.features_of)(blocks[0])).result()[1])
+        return int(client.compute(delayed(preparing.features_of)(blocks[0])).result()[1])
 
 
 def is_dask(X: Any) -> bool:

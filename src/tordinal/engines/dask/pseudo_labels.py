@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.dask import pieces
+from tordinal.engines.dask import pieces, relabelling
 from tordinal.engines.dask.parts import PartRows
 from tordinal.problem import Problem
 from tordinal.swapping import Gain, Swaps
@@ -83,11 +83,11 @@ class ClusterLabels:
     def _label_by_order(self, counts: Index, by_label: int) -> None:
         """Sort the free rows by h, ties by label or not, then as they stand; hand out ranks."""
         rows = self.rows
-        rows.sum(pieces.sort_free)
+        rows.sum(relabelling.sort_free)
         ends = np.cumsum(counts)[:-1]
-        cuts = smallest_with(ends, lambda probes: rows.sum(pieces.count_free, probes))
-        below = rows.sum(pieces.count_free, np.maximum(cuts, LOWEST + 1) - 1)
-        ties = rows.sum(pieces.count_ties, cuts, by_label)
+        cuts = smallest_with(ends, lambda probes: rows.sum(relabelling.count_free, probes))
+        below = rows.sum(relabelling.count_free, np.maximum(cuts, LOWEST + 1) - 1)
+        ties = rows.sum(relabelling.count_ties, cuts, by_label)
         left = np.where(ends > 0, ends - below, 0)
         share = {number: np.zeros_like(tied) for number, tied in ties.items()}
         for j in range(len(cuts)):
@@ -96,13 +96,13 @@ class ClusterLabels:
                     taken = min(int(left[j]), int(ties[number][j, k]))
                     share[number][j, k] = taken
                     left[j] -= taken
-        rows.sum(pieces.hand_out, cuts, ends == 0, share)
+        rows.sum(relabelling.hand_out, cuts, ends == 0, share)
 
     # Swaps at one threshold -----------------------------------------------------------------------
 
     def _swap_at(self, k: int, t: float, gain: Gain, most: int) -> int:
         """Lines 10 to 14 at one threshold."""
-        sizes = self.rows.sum(pieces.find_pools, k, t, gain)
+        sizes = self.rows.sum(relabelling.find_pools, k, t, gain)
         n = int(min(*sizes, most))
         if 0 < n <= MOST_CANDIDATES:
             self._change_few(k, n)
@@ -114,36 +114,36 @@ class ClusterLabels:
     def _change_few(self, k: int, n: int) -> None:
         """Swap the n best pairs among the best that each block offers."""
         rows = self.rows
-        offers = rows.sum(pieces.best_of_pools, n)
+        offers = rows.sum(relabelling.best_of_pools, n)
         for high in (True, False):
             mine = [(b, pool) for (b, side), pool in sorted(offers.items()) if side == high]
             number = np.concatenate([np.full(len(pool[0]), b) for b, pool in mine])
             row, first, second = (np.concatenate([pool[i] for _, pool in mine]) for i in range(3))
             best = np.lexsort((row, number, second, first))[:n]
             chosen = {int(b): row[best[number[best] == b]] for b in np.unique(number[best])}
-            rows.sum(pieces.relabel, chosen, k + 1 if high else k)
+            rows.sum(relabelling.relabel, chosen, k + 1 if high else k)
 
     def _change_many(self, k: int, n: int, high: bool) -> None:
         """Relabel the n best rows of one side, found by counting."""
         rows = self.rows
 
         def by_first(probes: Index) -> Index:
-            return rows.sum(pieces.count_pool, high, probes)
+            return rows.sum(relabelling.count_pool, high, probes)
 
         first = int(smallest_with(np.array([n]), by_first)[0])
 
         def by_second(probes: Index) -> Index:
-            return rows.sum(pieces.count_second, high, first, probes)
+            return rows.sum(relabelling.count_second, high, first, probes)
 
         before = int(by_first(np.array([first - 1]))[0])
         second = int(smallest_with(np.array([n - before]), by_second)[0])
         before += int(by_second(np.array([second - 1]))[0])
-        ties, left = rows.sum(pieces.count_last, high, first, second), n - before
+        ties, left = rows.sum(relabelling.count_last, high, first, second), n - before
         last = {}
         for number in sorted(ties):
             last[number] = min(left, ties[number])
             left -= last[number]
-        rows.sum(pieces.change_sides, k, high, first, second, last)
+        rows.sum(relabelling.change_sides, k, high, first, second, last)
 
 
 def smallest_with(wanted: Index, count: Callable[[Index], Index]) -> Index:
