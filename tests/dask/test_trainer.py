@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from clusters import in_blocks
 from problems import hide, ordinal_problem
+from sklearn.exceptions import ConvergenceWarning
 
 import tordinal
 from tordinal.dask import TOR, trainer
@@ -35,7 +36,7 @@ def test_a_warm_start_that_is_better_is_kept(client, loss, tol, monkeypatch):
 def test_a_fit_that_fails_warns_and_is_not_worse_than_nothing(client):
     X, y = ordinal_problem(60, 3)
     hidden = hide(y, 20)
-    with pytest.warns(tordinal.dask.estimators.ConvergenceWarning, match="violation"):
+    with pytest.warns(ConvergenceWarning, match="violation"):
         model = TOR(C=1e6, max_iter=1, C2_start=1e5).fit(in_blocks(X, [60]), hidden)
     nothing = 1e6 * 20 * 2 + model.history_[-1]["C2"] * 40 * 2  # every loss is 1 at w = 0, t = 0
     assert model.objective_ <= nothing

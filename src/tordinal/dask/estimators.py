@@ -1,264 +1,24 @@
 """TOR and RED-SVM for rows on a Dask cluster, with the API of the local estimators."""
 
-import copy
-import uuid
-import warnings
 from collections.abc import Callable
-from dataclasses import replace
 from functools import partial
 from typing import Any, ClassVar
 
-import numpy as np
-from numpy.typing import NDArray
-from sklearn.base import BaseEstimator, ClassifierMixin
-from sklearn.exceptions import ConvergenceWarning
-from sklearn.utils.validation import check_is_fitted
-
 import tordinal.estimators as local
 from tordinal._sklearn import fit_context
-from tordinal.calibration import identity_calibration
-from tordinal.class_ratios import check_class_ratio, ratio_of_counts
-from tordinal.couplings import Reduction
-from tordinal.dask.trainer import ClusterFit, ClusterTrainer
-from tordinal.engines.dask import pieces
-from tordinal.engines.dask.data import BlockedData, is_dask
+from tordinal.dask._base import ClusterClassifier
+from tordinal.engines.dask.data import BlockedData
 from tordinal.engines.dask.parts import Parts
-from tordinal.engines.dask.pseudo_labels import ClusterLabels
-from tordinal.estimators import Calibrator
 from tordinal.estimators._base import (
-    KERNEL_CONSTRAINTS,
-    LOSS_CONSTRAINT,
     SCHEDULE_CONSTRAINTS,
     keep_parameters,
 )
-from tordinal.kernels import Linear
-from tordinal.losses import Logistic, check_loss
-from tordinal.problem import Problem
-from tordinal.projection import Projection
-from tordinal.reduction import ranks
-from tordinal.threads import one_thread_each
-from tordinal.transduction import Schedule, Transduction, class_counts, transduce
+from tordinal.transduction import Schedule, Transduction
 
 __all__ = ["REDSVM", "TOR"]
 
-Array = NDArray[np.float64]
 
-
-class _Distributed(ClassifierMixin, BaseEstimator):
-    """What TOR and RED-SVM on a cluster have in common."""
-
-    _transductive = False
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **{name: KERNEL_CONSTRAINTS[name] for name in ("C", "classes", "tol", "max_iter")},
-        "loss": LOSS_CONSTRAINT,
-        "callback": KERNEL_CONSTRAINTS["callback"],
-        "client": "no_validation",
-    }
-    C: float
-    loss: Any
-    classes: Any
-    tol: float
-    max_iter: int
-    callback: Callable[[str, int, int], None] | None
-    client: Any
-
-    def _fit(self, X: Any, y: Any, sample_weight: Any) -> None:
-        client = _client(self.client)
-        token = uuid.uuid4().hex[:12]
-        data = BlockedData(client, X, y, sample_weight, self.classes, token, self._transductive)
-        self.classes_, self.n_features_in_ = data.classes, data.n_features
-        K = len(self.classes_)
-        parts: Parts | None = None
-        try:
-            parts = Parts(client, data.prepared, token, _warn_about_lost_worker)
-            stored = sum(parts.safely(partial(parts.each, "stored")))
-            if stored:
-                warnings.warn(
-                    f"{stored} of {len(data.prepared)} blocks of X do not fit into the memory of "
-                    "the workers and are read from their disks at every pass, which is slower; "
-                    "add workers or memory to keep them all",
-                    UserWarning,
-                    stacklevel=3,
-                )
-            problem = Problem(check_loss(self.loss), Reduction(), K - 1)
-            trainer = ClusterTrainer(
-                parts, problem, data.n_features, data.scale, data.few_features, self.tol,
-                self.max_iter,
-            )  # fmt: skip
-            counting = partial(trainer.rows.sum, pieces.given_counts, K)
-            given, free, weight = parts.safely(counting)
-            self._check(int(free), weight)
-            labels = ClusterLabels(trainer.rows, trainer.problem, sum(data.sizes), int(free))
-            schedule = self._schedule()
-            with one_thread_each():  # threads that wait busily would slow down workers beside them
-                result = transduce(
-                    trainer, labels, schedule, self._class_counts(trainer, given, int(free)),
-                    self._listener(1 + len(schedule) if free else 1), parts.protect,
-                )  # fmt: skip
-            self._keep(result, data, parts)
-        finally:
-            # Also after Ctrl-C: what is running ends with its pass, and nothing is kept.
-            if parts is not None:
-                parts.release()
-            client.cancel(data.prepared)
-
-    def _check(self, free: int, weight: float) -> None:
-        if weight <= 0:
-            raise ValueError(
-                "sample_weight: every labelled row has weight 0, so there is nothing to learn from"
-            )
-        if free and not self._transductive:
-            raise ValueError(
-                f"y: {free} labels are missing. REDSVM is supervised: use tordinal.dask.TOR, which "
-                "learns from unlabelled rows too, or drop those rows."
-            )
-
-    def _schedule(self) -> Schedule:
-        """The costs of Algorithm 1."""
-        names = [
-            name for name in ("C2_start", "C2_factor", "C2_max", "swaps") if hasattr(self, name)
-        ]
-        return Schedule(self.C, **{name: getattr(self, name) for name in names})
-
-    def _class_counts(self, trainer: ClusterTrainer, given: Any, free: int) -> Any:
-        """How many pseudo-labels of each class there are, for a supervised fit."""
-        ratio = check_class_ratio(getattr(self, "class_ratio", "labeled"), len(given))
-
-        def counts(fit: ClusterFit) -> Any:
-            predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.thresholds)
-            posteriors = partial(trainer.posteriors, fit, int(given.sum()), free)
-            shares = ratio_of_counts(ratio, given, predicted, posteriors)
-            return class_counts(shares, free, predicted)
-
-        return counts
-
-    def _listener(self, n_levels: int) -> Any:
-        """Tell the callback about each value of C2."""
-        seen: set[float] = set()
-
-        def told(record: dict[str, float], fit: Any) -> bool:
-            seen.add(record["C2"])
-            if self.callback is not None:
-                self.callback(type(self).__name__, len(seen) - 1, n_levels)
-            return False
-
-        return told
-
-    def _keep(self, result: Transduction, data: BlockedData, parts: Parts) -> None:
-        fit = result.fit
-        shift = 0.0 if data.centre is None else float(fit.w @ data.centre) / np.sqrt(data.scale)
-        self.coef_ = fit.w / np.sqrt(data.scale)
-        self.thresholds_, self.objective_ = fit.thresholds + shift, fit.objective
-        self.history_ = result.history
-        self.n_iter_ = int(sum(record["n_iter"] for record in result.history))
-        self.n_exchanges_, self.n_bytes_ = parts.round_trips, parts.bytes
-        if not fit.converged:
-            warnings.warn(
-                f"{type(self).__name__} stopped with a violation of {fit.violation:.2g} "
-                f"(tol={self.tol:g}). The model is usable but not optimal: raise max_iter or tol, "
-                "or scale the features.",
-                ConvergenceWarning,
-                stacklevel=4,
-            )
-
-    def predict_projection(self, X: Any) -> Any:
-        """Project rows on the ordinal axis: h(x).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, Dask array} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        h : ndarray or Dask array of shape (n_samples,)
-            The higher, the higher the rank; a Dask array for one.
-        """
-        check_is_fitted(self)
-        if is_dask(X):
-            return X.map_blocks(_project, coef=self.coef_, drop_axis=1, dtype=np.float64)
-        return self._local_shape(X)
-
-    def _local_shape(self, X: Any) -> Array:
-        X = X if hasattr(X, "shape") else np.asarray(X)
-        if X.ndim != 2 or X.shape[1] != self.n_features_in_:
-            raise ValueError(
-                f"X has shape {X.shape}, but {type(self).__name__} is expecting "
-                f"{self.n_features_in_} features"
-            )
-        return _project(X, self.coef_)
-
-    def predict(self, X: Any) -> Any:
-        """Predict the label of each row: one rank for each threshold below h(x).
-
-        Parameters
-        ----------
-        X : {array-like, sparse matrix, Dask array} of shape (n_samples, n_features)
-            Rows.
-
-        Returns
-        -------
-        y : ndarray or Dask array of shape (n_samples,)
-            Labels from `classes_`.
-        """
-        h = self.predict_projection(X)
-        if is_dask(h):
-            return h.map_blocks(
-                _labels, thresholds=self.thresholds_, classes=self.classes_,
-                dtype=self.classes_.dtype,
-            )  # fmt: skip
-        return _labels(h, self.thresholds_, self.classes_)
-
-    def to_local(
-        self, like: Any = None, X: Any = None, *, columns: Any = None, n_features: int | None = None
-    ) -> Any:
-        """Make the plain estimator of one machine, which can be saved.
-
-        Parameters
-        ----------
-        like : tordinal.TOR or tordinal.REDSVM, default=None
-            A model with the same settings, fitted on this machine to some of the rows. Its
-            probabilities are taken over, in the units of this model's projection.
-        X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-            Rows to compare the units of both on.
-        columns : array-like of int, default=None
-            Where the features of this model are among those that the plain one is to take; the
-            others have no weight. None: they are all.
-        n_features : int, default=None
-            How many features the plain one takes, with `columns`.
-
-        Returns
-        -------
-        model : tordinal.TOR or tordinal.REDSVM
-            Fitted, with the same predictions. Without `like` its probabilities are those of the
-            logistic curve with slope 1, as there are no rows to calibrate them on.
-        """
-        check_is_fitted(self)
-        kind: Any = local.TOR if self._transductive else local.REDSVM
-        names = set(kind._get_param_names())
-        given = {k: v for k, v in self.get_params(deep=False).items() if k in names}
-        model = kind(kernel="linear", **{**given, "callback": None})
-        coef = self.coef_.copy()
-        if columns is not None:
-            coef = np.zeros(n_features or int(np.max(columns)) + 1)
-            coef[columns] = self.coef_
-        model.classes_, model.n_features_in_ = self.classes_, len(coef)
-        none = np.empty(0)
-        model._keep_projection(Projection(Linear(), none.astype(np.int64), none, None, coef))
-        for name in ("thresholds_", "objective_", "history_", "n_iter_"):
-            setattr(model, name, copy.deepcopy(getattr(self, name)))
-        own = isinstance(check_loss(self.loss), Logistic)
-        calibration = identity_calibration(len(self.thresholds_))
-        if like is not None and not own:
-            calibration = like.compact()._calibrator.calibration()
-            mine, other = (np.std(m.predict_projection(X)) for m in (self, like))
-            factor = float(other / mine) if mine > 0 else 1.0
-            calibration = replace(calibration, slope=factor * calibration.slope)
-        model._calibrator = Calibrator.of(calibration, own)
-        return model
-
-
-class REDSVM(_Distributed):
+class REDSVM(ClusterClassifier):
     """RED-SVM with the linear kernel, on rows that lie on a Dask cluster.
 
     The model of `tordinal.REDSVM` from rows that never come together: what travels is of the size
@@ -345,7 +105,7 @@ class REDSVM(_Distributed):
         return self
 
 
-class TOR(_Distributed):
+class TOR(ClusterClassifier):
     """Transductive ordinal regression with the linear kernel, on rows that lie on a Dask cluster.
 
     The problem and Algorithm 1 of `tordinal.TOR`. Labels, projections and pseudo-labels stay with
@@ -387,8 +147,12 @@ class TOR(_Distributed):
     """
 
     _transductive = True
+    C2_start: float
+    C2_factor: float
+    C2_max: float | None
+    swaps: str | int
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **_Distributed._parameter_constraints,
+        **ClusterClassifier._parameter_constraints,
         **SCHEDULE_CONSTRAINTS,
         "class_ratio": local.TOR._parameter_constraints["class_ratio"],
     }
@@ -432,6 +196,9 @@ class TOR(_Distributed):
         self._fit(X, y, sample_weight)
         return self
 
+    def _schedule(self) -> Schedule:
+        return Schedule(self.C, self.C2_start, self.C2_factor, self.C2_max, self.swaps)
+
     def _keep(self, result: Transduction, data: BlockedData, parts: Parts) -> None:
         import dask.array as da
         from dask.delayed import delayed
@@ -443,33 +210,3 @@ class TOR(_Distributed):
             for f, n in zip(labels, data.sizes, strict=True)
         ]
         self.transduction_ = da.concatenate(blocks)
-
-
-def _client(given: Any) -> Any:
-    from distributed import default_client
-
-    if given is not None:
-        return given
-    try:
-        return default_client()
-    except ValueError:
-        raise ValueError(
-            "client: there is none in this process; make one first, for example with "
-            "client = distributed.Client() for the cores of this machine"
-        ) from None
-
-
-def _project(X: Any, coef: Array) -> Array:
-    return np.asarray(X @ coef, dtype=np.float64).ravel()
-
-
-def _labels(h: Array, thresholds: Array, classes: NDArray[Any]) -> NDArray[Any]:
-    return classes[ranks(np.asarray(h), thresholds)]
-
-
-def _warn_about_lost_worker(message: str) -> None:
-    warnings.warn(
-        f"a worker was lost ({message}); its rows are loaded again and the last level repeated",
-        RuntimeWarning,
-        stacklevel=2,
-    )

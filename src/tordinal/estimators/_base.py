@@ -33,7 +33,6 @@ from tordinal.losses import LOSSES, Logistic, check_loss
 from tordinal.progress import Progress
 from tordinal.projection import Projection
 from tordinal.reduction import UNLABELED, ranks
-from tordinal.solvers import Solution
 from tordinal.training_set import TrainingSet
 
 Array = NDArray[np.float64]
@@ -66,6 +65,20 @@ def keep_parameters(estimator: Any, given: dict[str, Any]) -> None:
     """Keep the arguments of a constructor as they are: ``keep_parameters(self, locals())``."""
     for name in estimator._get_param_names():
         setattr(estimator, name, given[name])
+
+
+def warn_unless_converged(estimator: Any, fit: Any) -> None:
+    """Warn the caller of ``fit`` about a training that did not converge."""
+    if fit.converged:
+        return
+    limit = f" within max_iter={estimator.max_iter} iterations" if estimator.max_iter >= 0 else ""
+    warnings.warn(
+        f"{type(estimator).__name__} did not converge{limit}: the violation is "
+        f"{fit.violation:.2g} (tol={estimator.tol:g}). The model is usable but not optimal: raise "
+        "max_iter or tol, or scale the features.",
+        ConvergenceWarning,
+        stacklevel=3,
+    )
 
 
 class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
@@ -180,17 +193,6 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         check_is_fitted(self)
         return self._projection(self._read_rows(X, reset=False))
 
-    def _warn_unless_converged(self, solution: Solution) -> None:
-        if not solution.converged:
-            limit = f" within max_iter={self.max_iter} iterations" if self.max_iter >= 0 else ""
-            warnings.warn(
-                f"{type(self).__name__} did not converge{limit}: the violation is "
-                f"{solution.violation:.2g} (tol={self.tol:g}). The model is usable but not "
-                "optimal: raise max_iter or tol, or scale the features.",
-                ConvergenceWarning,
-                stacklevel=3,
-            )
-
 
 class ThresholdClassifier(KernelClassifier):
     """One projection h(x) and ordered thresholds: what RED-SVM, TOR and SVOR fit."""
@@ -212,7 +214,7 @@ class ThresholdClassifier(KernelClassifier):
         with Progress(self, n_levels=recipe.n_levels(rows.rank)) as progress:
             model = fit_model(recipe, rows, progress=progress)
         solution = model.solution
-        self._warn_unless_converged(solution)
+        warn_unless_converged(self, solution)
         self._keep_projection(model.projection)
         self.thresholds_, self.objective_ = model.thresholds, solution.objective
         self.history_ = model.transduction.history

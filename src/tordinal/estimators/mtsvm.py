@@ -19,6 +19,7 @@ from tordinal.estimators._base import (
     SCHEDULE_CONSTRAINTS,
     KernelClassifier,
     keep_parameters,
+    warn_unless_converged,
 )
 from tordinal.fitting import Model, Recipe, fit_model
 from tordinal.kernels import Kernel
@@ -164,7 +165,7 @@ class MTSVM(KernelClassifier):
                 models.append(model)
         fits = [model.solution for model in models]
         for fit in fits:
-            self._warn_unless_converged(fit)
+            warn_unless_converged(self, fit)
         coef = np.array([fit.coef for fit in fits]) if fits[0].coef is not None else None
         a = np.column_stack([fit.coefficients for fit in fits])
         self._keep_projection(Projection.of(kernel, X, a, coef))
