@@ -10,7 +10,6 @@ import pytest
 
 from tordinal import rate_table
 from tordinal.datasets import make_reviews
-from tordinal.datasets._reviews import OPINIONS
 from tordinal.report import page as page_module
 from tordinal.report import render_report
 from tordinal.tables.columns import TableEncoder
@@ -86,7 +85,7 @@ def test_every_part_is_there(page):
         "Where the rows lie",
         "in cross-validation",
         "How the objective fell",
-        "What pushes the rating down and up",
+        "Rows to check first",
         "Rows to rate next",
         "Examples of each rating",
         "What was done with each column",
@@ -100,7 +99,7 @@ def test_every_part_is_there(page):
 
 def test_pictures_are_well_formed_and_described(page):
     drawings = re.findall(r"<svg.*?</svg>", page, flags=re.DOTALL)
-    assert len(drawings) == 8
+    assert len(drawings) == 10
     ids = set(re.findall(r'id="(\w+)"', page))
     for drawing in drawings:
         root = ET.fromstring(drawing)
@@ -118,7 +117,7 @@ def test_a_supervised_model_has_no_swaps_to_show():
     page = render_report(rating, table, "a", "b")
     assert "How the objective fell" not in page
     assert "No model used the unrated rows" in page
-    assert page.count("<svg") == 7
+    assert page.count("<svg") == 9
 
 
 def test_the_page_says_how_many_rows_of_how_many_and_their_errors(rated, page):
@@ -168,24 +167,26 @@ def test_texts_are_shown_first_and_cut_where_they_are_long(rated, page):
     assert "wonderful " * 101 not in page
 
 
-@pytest.mark.parametrize("kernel", ["linear", "rbf"])
-def test_words_push_the_rating_the_way_they_are_meant(kernel):
-    texts, stars = make_reviews(600, random_state=1)
-    cells = [str(s) if i % 2 else "" for i, s in enumerate(stars)]
-    columns = {"review": texts}
-    settings = Settings(method="redsvm", kernel=kernel)
-    rating = rate(columns, read_target("t", cells, None), TableEncoder(), settings, lambda *_: None)
-    table = Table(["review", "t"], [texts, cells], "csv")
-    h = rating.leader.predict_projection(rating.X)
-    words, weight, what = page_module._influences(rating, table, h)
-    assert what == "words"
-    assert len(words) == len(weight) <= 60
-    assert (np.diff(weight) <= 0).all()
-    low, high = (set(" ".join(OPINIONS[k : k + 2]).split()) for k in (0, 3))
-    assert len(high.intersection(words[:10])) >= 8
-    assert len(low.intersection(words[-10:])) >= 8
-    assert not low.intersection(words[:10])
-    assert not high.intersection(words[-10:])
+def test_reasons_and_rows_to_check_are_on_the_page():
+    texts, stars = make_reviews(300, random_state=1)
+    cells = [str(s) if i < 150 else None for i, s in enumerate(stars)]
+    cells[3] = "1" if stars[3] >= 3 else "5"  # a slip
+    texts[10], cells[10], cells[11] = texts[11], "1", "2"
+    frame = pd.DataFrame({"review": texts, "x": np.arange(300) % 7, "stars": cells})
+    rated = rate_table(frame, "stars", method="redsvm", abstain=0.5)
+    page = rated.to_html()
+    shown = re.sub(r"\s+", " ", re.sub("<.*?>", " ", page))
+    assert "What the ratings depend on" in shown
+    assert "Which columns matter" in shown
+    assert rated.reasons.words["term"].iloc[-1] in shown
+    assert "Given ratings that the model contradicts" in shown
+    assert "Equal rows with different ratings" in shown
+    assert "Predictions with the largest expected error" in shown
+    assert "What leaving doubtful rows unrated is worth" in shown
+    assert "have a confidence of 0.5 or more" in shown
+    example = page_module._typical(rated.rating, 4)[0]
+    assert rated.reasons.sentences([example])[0] in page
+    assert "--rank-20" in page
 
 
 def find_chromium():
@@ -225,7 +226,7 @@ def test_in_a_browser_no_script_runs_and_nothing_is_requested(page, tmp_path):
                 "[...document.querySelectorAll('figure svg')]"
                 ".map(s => s.getBoundingClientRect().height)"
             )
-            assert len(sizes) == 8
+            assert len(sizes) == 10
             assert min(sizes) > 80
             shown = tab.evaluate(
                 "[...document.querySelectorAll('figure svg')]"

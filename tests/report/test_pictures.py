@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from tordinal.report.pictures import (
-    STOPS,
+    STEPS,
     WIDTH,
     by_rating,
     class_colour,
@@ -14,7 +14,6 @@ from tordinal.report.pictures import (
     objective,
     percent,
     projection,
-    pushes,
     reliability,
     short,
 )
@@ -187,49 +186,22 @@ def test_a_single_training_is_a_level():
     assert len(rects(drawn(picture), "var(--second)")) == 1
 
 
-def test_what_pushes_down_is_left_and_what_pushes_up_is_right():
-    picture = pushes(["superb", "good", "none", "poor", "awful"], [4, 2, 0, -1, -2], "words")
-    root = drawn(picture)
-    down, up = (rects(root, class_colour(k, 2)) for k in (0, 1))
-    np.testing.assert_allclose([box(r)[2] for r in up], [90, 45], atol=0.1)
-    np.testing.assert_allclose([box(r)[2] for r in down], [45, 22.5], atol=0.1)
-    assert all(box(r)[0] + box(r)[2] < WIDTH / 2 for r in down)
-    assert all(box(r)[0] > WIDTH / 2 for r in up)
-    assert texts(root) == ["lower rating", "awful", "poor", "higher rating", "superb", "good"]
-    assert picture.rows == [["awful", "-2", "superb", "4"], ["poor", "-1", "good", "2"]]
-    assert "The words with the largest weights. Down: awful, poor. Up: superb, good." in (
-        picture.description
-    )
-
-
-def test_at_most_fifteen_are_shown_on_a_side_and_one_side_may_be_empty():
-    names = [f"word {i}" for i in range(40)]
-    picture = pushes(names, np.arange(40.0, 0.0, -1.0), "words")
-    root = drawn(picture)
-    assert rects(root, class_colour(0, 2)) == []
-    assert len(rects(root, class_colour(1, 2))) == len(picture.rows) == 15
-    assert [row[2] for row in picture.rows] == names[:15]
-    assert {(row[0], row[1]) for row in picture.rows} == {("", "")}
-    assert pushes(["none"], [0.0], "words").rows == []
-
-
 def test_text_in_a_picture_stays_text():
     name = "<b>&\"'"
-    picture = pushes([name], [1.0], "words")
-    assert texts(drawn(picture))[-1] == name
+    picture = class_shares([name, "x"], np.array([1, 1]), np.array([1, 1]))
+    assert texts(drawn(picture))[0] == name
     assert "<b>" not in "".join(picture.shapes)
     tip = "given <b>&\"', predicted <b>&\"': 1"
     root = drawn(confusion([name, "x"], np.array([0]), np.array([0])))
     assert rects(root, "var(--cell)")[0].find("title").text == tip
 
 
-def test_colours_run_from_the_first_stop_to_the_last_and_differ():
-    ends = ["#{:02x}{:02x}{:02x}".format(*stop) for stop in (STOPS[0], STOPS[-1])]
+def test_colours_run_from_one_end_of_the_scale_to_the_other_and_differ():
     for n in (2, 5, 11):
         colours = [class_colour(k, n) for k in range(n)]
-        assert [colours[0], colours[-1]] == ends
+        assert [colours[0], colours[-1]] == ["var(--rank-0)", f"var(--rank-{STEPS})"]
         assert len(set(colours)) == n
-    assert class_colour(0, 1) == ends[0]
+    assert class_colour(0, 1) == "var(--rank-0)"
 
 
 def test_names_are_cut_and_shares_rounded():

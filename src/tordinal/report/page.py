@@ -5,13 +5,20 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import scipy.sparse as sp
 from jinja2 import Environment, StrictUndefined
-from numpy.typing import NDArray
 
-from tordinal.report import pictures
+from tordinal.report import answers, palette, pictures
+from tordinal.tables.abstaining import abstain_curve, describe_abstaining
+from tordinal.tables.check_first import (
+    CONTRADICTED,
+    DOUBTFUL,
+    DUPLICATE,
+    describe_checks,
+    rows_to_check,
+)
 from tordinal.tables.estimates import assumption, describe, estimate_rating
 from tordinal.tables.files import Table
+from tordinal.tables.reasons import Reasons
 from tordinal.tables.results import Rating
 from tordinal.tables.suggest import rows_to_rate
 from tordinal.tables.values import visible
@@ -23,6 +30,7 @@ NEXT = 10  # rows suggested for labelling
 LONGEST = 1000  # characters of a cell that are shown
 FOLDED = 160  # characters from which a cell is folded
 SHOWN_COLUMNS = 4  # columns of a row that are shown
+MOST_CHECKED = 10  # rows to check first of each kind that are listed
 MOST_GROUPS = 40  # groups of a column that are listed; the others are in the file of --groups
 
 
@@ -33,6 +41,8 @@ def render_report(
     result: str,
     abstained: tuple[int, float] | None = None,
     groups: pd.DataFrame | None = None,
+    reasons: Reasons | None = None,
+    reweight: bool = False,
 ) -> str:
     """Write the report.
 
@@ -48,6 +58,10 @@ def render_report(
         How many rows stay unrated because their confidence is below a limit, and that limit.
     groups : DataFrame or None
         Estimates by group, as `estimate_groups` makes them.
+    reasons : Reasons or None
+        Why rows are rated as they are. None: they are found here.
+    reweight : bool
+        Whether estimates of the whole table weigh given ratings.
 
     Returns
     -------
@@ -73,15 +87,17 @@ def render_report(
         shown.append(pictures.confusion(names, truth, rating.cv_rank))
     if rating.curve is not None:
         shown.append(pictures.learning(rating.curve))
-    words, weight, what = _influences(rating, table, h)
-    if words:
-        shown.append(pictures.pushes(words, weight, what))
+    curve = abstain_curve(rating, None if abstained is None else abstained[1])
+    if len(curve) > 1:
+        shown.append(answers.abstaining(curve))
     shown.append(pictures.projection(names, h, leader.thresholds_, rating.rank))
     if transducer is not None and any(r["swaps"] for r in transducer.history_):
         shown.append(pictures.objective(transducer.history_))
-    estimates = estimate_rating(rating)
+    estimates = estimate_rating(rating, reweight=reweight)
     shown[1:1] = [pictures.averages(name, of_column) for name, of_column in _groups(groups)]
     columns = _shown_columns(rating)
+    reasons = Reasons(rating, table.features(rating.target.name)) if reasons is None else reasons
+    checks = rows_to_check(rating, table.features(rating.target.name))
     environment = Environment(
         autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -124,68 +140,63 @@ def render_report(
             _row(rating, table, columns, draw.place, names) for draw in rows_to_rate(rating, NEXT)
         ],
         examples=[
-            (names[k], [_row(rating, table, columns, i, names) for i in _typical(rating, k)])
+            (names[k], _rows(rating, table, columns, names, _typical(rating, k), reasons))
             for k in range(n)
         ],
         colours=[pictures.class_colour(k, n) for k in range(n)],
+        palette=palette.shades(),
+        why=_why_pictures(reasons),
+        unclear=_unclear(reasons),
+        agreement=reasons.agreement if reasons.agrees else None,
+        abstaining="" if abstained is None else describe_abstaining(rating, abstained[1]),
+        checks=describe_checks(checks),
+        slips=_checked(rating, table, columns, names, checks, CONTRADICTED, reasons),
+        twins=_checked(rating, table, columns, names, checks, DUPLICATE, reasons),
+        doubtful=_checked(rating, table, columns, names, checks, DOUBTFUL, reasons),
+        n_checks=dict(checks["why"].value_counts()),
     )
 
 
-def _influences(
-    rating: Rating, table: Table, h: NDArray[Any]
-) -> tuple[list[str], NDArray[Any], str]:
-    """The features that move the projection most, and by how much one standard deviation does.
+def _why_pictures(reasons: Reasons) -> list[pictures.Picture]:
+    """Which columns matter, and which words."""
+    shown = []
+    if len(reasons.columns):
+        shown.append(answers.importance(reasons.columns))
+    if len(reasons.words):
+        shown.append(answers.words(reasons.words, reasons.agreement))
+    return shown
 
-    With a linear kernel that is the weight; with another one, or where words act through latent
-    axes too, the slope of the projection over the feature.
-    """
-    X, encoder = rating.X, rating.model.encoder
-    estimator = rating.model.estimator
-    members = getattr(estimator, "estimators_", [estimator])
-    mean = np.asarray(X.mean(axis=0)).ravel()
-    square = (
-        np.asarray(X.multiply(X).mean(axis=0)).ravel() if sp.issparse(X) else np.mean(X * X, axis=0)
-    )
-    deviation = np.sqrt(np.maximum(square - mean * mean, 0.0))
-    texts = [c["name"] for c in encoder.plan_ if c["role"] == "text"]
-    linear = next((m for m in members if m.kernel == "linear" and not texts), None)
-    if linear is not None:
-        weight = np.asarray(linear.coef_).ravel() * deviation
-    else:
-        covariance = np.asarray(X.T @ (h - h.mean())).ravel() / len(h)
-        weight = np.divide(
-            covariance, deviation, out=np.zeros_like(covariance), where=deviation > 0
-        )
-    features = encoder.get_feature_names_out()
-    order = np.argsort(-weight, kind="stable")
-    order = order[[not (features[i][0] in texts and features[i][1].startswith("(")) for i in order]]
-    keep = order if len(order) <= 60 else np.concatenate([order[:30], order[-30:]])
-    forms = {}
-    for place, name in enumerate(texts):
-        vectorizer = encoder.encoder_.named_transformers_[f"text {place}"]
-        forms[name] = vectorizer.words_.surface_forms(
-            "" if c is None else str(c) for c in table[name][:5000]
-        )
-    named = []
-    for i in keep:
-        column, value = features[i]
-        word = (
-            forms[column].get(value, value)
-            if column in forms
-            else f"{column}: {value}"
-            if value
-            else column
-        )
-        named.append(visible(word))
-    return (
-        named,
-        weight[keep],
-        "words"
-        if len(texts) == len({c for c, _ in features})
-        else "columns and words"
-        if texts
-        else "columns",
-    )
+
+def _unclear(reasons: Reasons) -> list[str]:
+    """Columns without a clear effect."""
+    columns = reasons.columns
+    return [visible(str(name)) for name in columns["column"][~columns["clear"].astype(bool)]]
+
+
+def _rows(
+    rating: Rating, table: Table, columns: list[str], names: list[str], rows: list[int],
+    reasons: Reasons,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Rows as they are shown, with their reasons."""
+    return [
+        {**_row(rating, table, columns, i, names), "why": why}
+        for i, why in zip(rows, reasons.sentences(rows), strict=True)
+    ]
+
+
+def _checked(
+    rating: Rating, table: Table, columns: list[str], names: list[str], checks: pd.DataFrame,
+    why: str, reasons: Reasons,
+) -> list[dict[str, Any]]:  # fmt: skip
+    """Some rows to check first, with what else was given, predicted or expected."""
+    mine = checks[checks["why"] == why].head(MOST_CHECKED)
+    listed = _rows(rating, table, columns, names, mine["row"].tolist(), reasons)
+    for row, check in zip(listed, mine.itertuples(), strict=True):
+        row["other"] = "" if check.other is None else visible(str(check.other))
+        row["off"] = float(check.expected_error)
+        like = "" if pd.isna(check.like) else table.number(int(check.like))
+        row["like"] = f"{like:,}" if isinstance(like, int) else visible(like)
+    return listed
 
 
 def _shown_columns(rating: Rating) -> list[str]:

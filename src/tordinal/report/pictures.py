@@ -3,34 +3,36 @@
 Colours are CSS variables of the page, so that a picture follows light, dark and print.
 """
 
-import math
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
-from numpy.typing import ArrayLike, NDArray
+from numpy.typing import NDArray
 
 from tordinal.tables.curve import Curve
 from tordinal.tables.expected_error import share_margin
 
 __all__ = [
+    "STEPS",
     "Picture",
     "averages",
     "by_rating",
+    "class_colour",
     "class_shares",
     "confusion",
     "learning",
+    "margin",
     "objective",
+    "percent",
     "projection",
-    "pushes",
     "reliability",
+    "short",
 ]
 
 WIDTH = 480
 MOST_GROUPS = 20  # in a picture
-# Colours from low to high, which colour-blind eyes tell apart.
-STOPS = ((181, 84, 26), (203, 164, 60), (96, 150, 140), (31, 106, 165))
+STEPS = 20  # parts of the colour scale, from calm to strong: a low rating need not be a bad one
 
 
 @dataclass
@@ -74,13 +76,14 @@ def _tip(text: str) -> Markup:
 
 
 def class_colour(k: int, n: int) -> str:
-    """Colour of the class k of n, from low to high."""
-    place = (k / (n - 1) if n > 1 else 0.0) * (len(STOPS) - 1)
-    low = min(int(place), len(STOPS) - 2)
-    mixed = [
-        round(a + (b - a) * (place - low)) for a, b in zip(STOPS[low], STOPS[low + 1], strict=True)
-    ]
-    return "#{:02x}{:02x}{:02x}".format(*mixed)
+    """Colour of the class k of n, from calm to strong; the page says what it is in light and dark.
+
+    Examples
+    --------
+    >>> class_colour(0, 5), class_colour(4, 5)
+    ('var(--rank-0)', 'var(--rank-20)')
+    """
+    return f"var(--rank-{round(STEPS * k / (n - 1)) if n > 1 else 0})"
 
 
 def margin(names: list[str], most: float = 190.0) -> float:
@@ -437,42 +440,4 @@ def objective(history: list[dict[str, Any]]) -> Picture:
             left + (j + 0.5) * step, bottom + 16, f"{levels[j][0]['C2']:.1g}", anchor, "small"
         )
     picture.text(WIDTH / 2, bottom + 32, "C2, the weight of the unrated rows", "middle", "small")
-    return picture
-
-
-def pushes(names: list[str], weight: ArrayLike, what: str) -> Picture:
-    """Bars for what pushes the rating down (left) and up (right); names come by falling weight."""
-    values = np.asarray(weight, dtype=np.float64)
-    up = [(n, v) for n, v in zip(names, values, strict=True) if v > 0][:15]
-    down = [(n, v) for n, v in zip(names, values, strict=True) if v < 0][::-1][:15]
-    step = 19
-    rows = [
-        [*(down[i][0] if i < len(down) else "", f"{down[i][1]:.3g}" if i < len(down) else ""),
-         *(up[i][0] if i < len(up) else "", f"{up[i][1]:.3g}" if i < len(up) else "")]
-        for i in range(max(len(up), len(down)))
-    ]  # fmt: skip
-    picture = Picture(
-        "What pushes the rating down and up",
-        f"The {what} with the largest weights. Down: {', '.join(n for n, _ in down[:5])}. "
-        f"Up: {', '.join(n for n, _ in up[:5])}.",
-        ["down", "weight", "up", "weight"],
-        rows,
-        26 + step * max(len(rows), 1),
-    )
-    most = float(np.max(np.abs(values), initial=1e-12))
-    half = WIDTH / 2
-    for side, entries, fill in ((-1, down, class_colour(0, 2)), (1, up, class_colour(1, 2))):
-        picture.text(
-            half + side * 8,
-            12,
-            "lower rating" if side < 0 else "higher rating",
-            "end" if side < 0 else "start",
-            "small",
-        )
-        for i, (name, value) in enumerate(entries):
-            y, length = 22 + i * step, 90 * math.fabs(value) / most
-            picture.rect(half + 4 if side > 0 else half - 4 - length, y, length, step - 5, fill)
-            picture.text(
-                half + side * (10 + length), y + 11, short(name), "start" if side > 0 else "end"
-            )
     return picture
