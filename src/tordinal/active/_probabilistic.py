@@ -10,10 +10,11 @@ from sklearn.base import clone
 
 from tordinal._sklearn import HasMethods, Interval
 from tordinal.active.base import Array, Pool, Scores, Strategy, in_proportion
+from tordinal.distances import Matrix
 from tordinal.estimators import REDSVM
 from tordinal.labels import label_array
 
-__all__ = ["ProbabilisticStrategy", "class_probabilities"]
+__all__ = ["ProbabilisticStrategy", "class_probabilities", "default_model"]
 
 C = 10.0  # of the default estimator; of 0.3, 1, 10 and 100 the best on most tables with 60 ratings
 
@@ -87,8 +88,7 @@ def class_probabilities(estimator: Any, pool: Pool) -> Array:
     assert pool.classes is not None
     classes = pool.classes.tolist()
     if estimator is None:
-        sparse = sp.issparse(pool.X)
-        model: Any = REDSVM(C=1.0, kernel="linear") if sparse else REDSVM(C, kernel="perceptron")
+        model: Any = default_model(pool.X)
     else:
         model = clone(estimator)
     final = model.steps[-1][1] if hasattr(model, "steps") else model
@@ -101,3 +101,8 @@ def class_probabilities(estimator: Any, pool: Pool) -> Array:
     place = {label: k for k, label in enumerate(classes)}
     p[:, [place[label] for label in model.classes_.tolist()]] = model.predict_proba(pool.X)
     return p
+
+
+def default_model(X: Matrix) -> REDSVM:
+    """What predicts the probabilities unless there is another estimator: it is fitted at once."""
+    return REDSVM(C=1.0, kernel="linear") if sp.issparse(X) else REDSVM(C, kernel="perceptron")

@@ -9,7 +9,9 @@ from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.results import Rating
 from tordinal.tables.selection import Draw
 
-__all__ = ["draw_rows", "rows_to_rate"]
+__all__ = ["AUDIT_SHARE", "draw_rows", "rows_to_rate"]
+
+AUDIT_SHARE = 0.25  # of rows that are drawn uniformly
 
 
 def draw_rows(
@@ -19,6 +21,7 @@ def draw_rows(
     n: int,
     *,
     probability: NDArray[np.float64] | None = None,
+    audit: float = AUDIT_SHARE,
     seed: int = 0,
 ) -> list[Draw]:
     """Draw unrated rows: difficult ones, and a quarter of them uniformly.
@@ -36,6 +39,8 @@ def draw_rows(
     probability : ndarray of shape (n_rows, n_classes) or None
         Class probabilities of all rows. None: those of a RED-SVM that is fitted to the rated rows;
         before two classes are rated, rows that cover the data.
+    audit : float
+        Share of rows that are drawn uniformly, above 0 and at most 1.
     seed : int
         Seed. Other rows are drawn once there are more ratings.
 
@@ -51,12 +56,13 @@ def draw_rows(
     >>> [(d.place in (2, 3, 4, 5), d.n_left) for d in draw_rows(X, rank, 2, 3)]
     [(True, 4), (True, 3), (True, 2)]
     """
-    strategy = Mixture(ExpectedError(classes=list(range(n_classes))), random_state=seed)
+    inner = ExpectedError(classes=list(range(n_classes)))
+    strategy = Mixture(inner, audit=audit, random_state=seed)
     rows, chances = strategy.query(X, rank, n, y_proba=probability)
     n_left = int((rank == UNLABELED).sum())
     return [
-        Draw(int(i), float(chance), n_left - k, bool(audit))
-        for k, (i, chance, audit) in enumerate(zip(rows, chances, strategy.audit_, strict=True))
+        Draw(int(i), float(chance), n_left - k, bool(uniform))
+        for k, (i, chance, uniform) in enumerate(zip(rows, chances, strategy.audit_, strict=True))
     ]
 
 
