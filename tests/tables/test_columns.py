@@ -104,6 +104,11 @@ def test_bad_choices_are_refused(options, message):
         TableEncoder(**options).fit(TABLE)
 
 
+def test_a_table_without_columns_to_learn_from_is_refused():
+    with pytest.raises(TableError, match="no column but the ratings"):
+        TableEncoder().fit({})
+
+
 def test_a_missing_column_is_named():
     encoder = TableEncoder(columns=["price", "shop"]).fit(TABLE)
     with pytest.raises(TableError, match="no column 'shop'"):

@@ -27,6 +27,8 @@ def test_a_form_that_was_filled_in_comes_back_to_its_rows():
         (lambda form: form["review"].__setitem__(0, "changed"), "row 4 is not what it was"),
         (lambda form: form["row"].__setitem__(0, 99), "no row 99"),
         (lambda form: form["row"].__setitem__(0, "x"), "no row x"),
+        (lambda form: form["row"].__setitem__(0, 3.5), "no row 3.5"),
+        (lambda form: form["row"].__setitem__(0, [3]), r"no row \[3\]"),
         (lambda form: form.names.__setitem__(0, "nr"), "no column 'row'"),
     ],
 )
@@ -119,3 +121,22 @@ def test_a_row_that_is_in_a_form_twice_must_be_rated_alike():
     form["stars"][:] = ["1", "2"]
     with pytest.raises(TableError, match="row 4 is in the form twice, rated 1 and 2"):
         fill_in(table(), "stars", form)
+
+
+@pytest.mark.parametrize(
+    ("given", "answers", "filled"),
+    [
+        ([1, 3], ["2", "3.0"], [2, 3]),  # a workbook, and a form in CSV
+        ([1.5, 3.0], ["2.5", 3], [2.5, 3.0]),
+        (["1", "3"], [2.0, 3], ["2", "3"]),  # the other way round
+        ([1, "3"], [2.0, "2"], [2.0, "2"]),
+        ([True, False], ["True", "yes"], [True, "yes"]),
+    ],
+    ids=str,
+)
+def test_answers_have_the_type_of_the_ratings_in_the_table(given, answers, filled):
+    whole = Table(["a", "t"], [list("abcd"), [*given, None, None]], "xlsx", above=1)
+    form = to_fill_in(whole, "t", [2, 3])
+    form["t"][:] = answers
+    fill_in(whole, "t", form)
+    assert [repr(c) for c in whole["t"][2:]] == [repr(c) for c in filled]

@@ -17,7 +17,7 @@ def test_rows_are_numbered_as_in_a_spreadsheet():
 def test_columns_of_one_name_get_unique_names_and_a_note():
     notes = []
     assert unique_names(["a", "a", "a (2)", "b"], notes) == ["a", "a (2)", "a (2) (2)", "b"]
-    assert notes == ["2 columns are named 'a': here they are called a, a (2)"]
+    assert notes == ["2 columns are named 'a': here they are called 'a', 'a (2)'"]
 
 
 @pytest.mark.parametrize(

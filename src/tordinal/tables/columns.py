@@ -177,6 +177,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             reasons = "; ".join(f"{c['name']}: {c['why']}" for c in self.plan_)
             raise TableError(
                 f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
+                if self.plan_
+                else "the table has no column but the ratings; add some to learn from"
             )
         views = TextViews(min_df=self._min_df(table), meaning=self.meaning, n_axes=self.n_axes)
         parts: list[tuple[str, Any, Any]] = [

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Sequence
 from typing import Any
 
-from tordinal.tables.rating_order import spelled
+from tordinal.tables.rating_order import rank_of, spelled
 from tordinal.tables.selection import Draw
 from tordinal.tables.table import Table, cell_text
 from tordinal.tables.target import count_cells, is_rated, read_ratings
@@ -114,8 +114,9 @@ def fill_in(
             )
         answers[i] = rating
     found = list(answers.items())
+    cells = list(dict.fromkeys(c for c in map(spelled, table[target]) if c not in (None, "")))
     for i, rating in found:
-        table[target][i] = rating
+        table[target][i] = _of_type(rating, cells)
     # A word such as none is put into the table, too: only the whole column tells what it means.
     is_rating = _is_rating(table, target, order, missing)
     words = [(i, r) for i, r in found if not is_rating(r)]
@@ -181,10 +182,13 @@ def draws_of(form: Table, table: Table, target: str) -> tuple[list[Draw], list[s
 
 def _place(label: Any, places: dict[int | str, int]) -> int:
     """The place of a row by its number in a form."""
-    try:
-        return places[label] if label in places else places[int(float(label))]
-    except (KeyError, TypeError, ValueError, OverflowError):
-        raise TableError(f"`filled`: the table has no row {label}") from None
+    place = places.get(label) if isinstance(label, (str, int)) else None
+    value = number(label)  # a spreadsheet may have made 5.0 or "5" of 5
+    if place is None and value is not None and value.is_integer():
+        place = places.get(int(value))
+    if place is None:
+        raise TableError(f"`filled`: the table has no row {label}")
+    return place
 
 
 def _decimal(cell: Any) -> float | None:
@@ -202,6 +206,29 @@ def _is_rating(
     except TableError:  # too few ratings, or in no order yet
         return lambda cell: is_rated(spelled(cell), order, missing)
     return lambda cell: spelled(cell) in rank
+
+
+def _of_type(rating: Any, cells: list[Any]) -> Any:
+    """An answer as the column of ratings has them: the form may be of another format.
+
+    Examples
+    --------
+    >>> _of_type("2", [1, 3]), _of_type("1.0", [1, 3]), _of_type(2.0, ["1", "3"])
+    (2, 1, '2')
+    >>> _of_type(" Good", ["good", "bad"])
+    ' Good'
+    """
+    if any(type(cell) is type(rating) for cell in cells) or not cells:
+        return rating
+    rank = rank_of(rating, cells)
+    if rank is not None:
+        return cells[rank]
+    value = number(rating)
+    if all(isinstance(cell, str) for cell in cells):
+        return _spelled(rating)
+    if value is None or any(isinstance(cell, (str, bool)) for cell in cells):
+        return rating
+    return int(value) if value.is_integer() else value
 
 
 def _spelled(value: Any) -> str:

@@ -58,8 +58,8 @@ class CellReader:
                 if (np.abs(numbers) > LARGEST).any():
                     raise TableError(
                         f"column {name} holds {numbers[np.nanargmax(np.abs(numbers))]:.3g}, too "
-                        "large a number to learn from; correct the cell, or exclude the column "
-                        f"with `drop` {name}"
+                        "large a number to learn from; correct or empty the cell, or train without "
+                        f"the column (`drop` {name})"
                     )
                 columns[name] = numbers
             elif role == "category":

@@ -121,7 +121,8 @@ def unique_names(names: Sequence[str], notes: list[str]) -> list[str]:
         if count > 1:
             called = [new for old, new in zip(names, apart, strict=True) if old == name]
             notes.append(
-                f"{count} columns are named {name!r}: here they are called {', '.join(called)}"
+                f"{count} columns are named {name!r}: here they are called "
+                f"{', '.join(map(repr, called))}"
             )
     return apart
 
