@@ -61,7 +61,7 @@ HABITS = {
         ["--missing", "x0"], ["imputed"], "csv",
     ),
     "two columns of one name": (
-        "t.csv", csv(header=("size", "size", "grade")), [], ["called size, size (2)"], "csv",
+        "t.csv", csv(header=("size", "size", "grade")), [], ["called 'size', 'size (2)'"], "csv",
     ),
     "percent": ("t.csv", csv(sizes=[f"{s}%" for s in SIZE]), [], ["%' is"], "csv"),
     "money": ("t.csv", csv(sizes=[f"${s}" for s in SIZE]), [], ["'$"], "csv"),
