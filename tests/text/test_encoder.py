@@ -10,7 +10,7 @@ from sklearn.exceptions import NotFittedError
 from sklearn.pipeline import make_pipeline
 
 from tordinal import REDSVM, TOR
-from tordinal.text import SentenceEncoder, encoder
+from tordinal.text import SentenceEncoder, cross_tuning, encoder
 
 
 def _encoder(folder, **given):
@@ -148,7 +148,7 @@ def test_a_projection_does_not_depend_on_the_ratings_that_are_held_out(
 ):
     texts, _, y = rated
     fold = np.where(y >= 0, np.arange(48) // 8, -1)
-    monkeypatch.setattr(encoder, "_deal", lambda *_: fold)
+    monkeypatch.setattr(encoder, "deal_texts", lambda *_: fold)
     X = _encoder(tiny_model, epochs=1).fit_transform(texts, y)
     other = y.copy()
     other[fold == 1] = (y[fold == 1] + 1) % 3
@@ -173,16 +173,6 @@ def test_projections_of_random_ratings_are_not_correlated_with_them(tiny_model):
     assert abs(np.mean(cross_fitted)) < 0.15  # two standard errors of 180 pairs
 
 
-def test_equal_texts_are_held_out_together():
-    texts = [f"text {i // 3}" for i in range(30)] + ["alone"]
-    rank = np.array([i // 3 % 2 for i in range(30)] + [2])
-    fold = encoder._deal(texts, rank, 5)
-    assert all(len(set(fold[i : i + 3])) == 1 for i in range(0, 30, 3))
-    assert set(fold[:30]) == set(range(5))
-    assert fold[30] >= 0, "the only text of a class is held out too"
-    assert encoder._deal(["a", "b", "c", "d"], np.array([0, 0, 1, 1]), 5).max() == 3
-
-
 def test_unlabelled_texts_take_part_unless_told_not_to(fitted, tiny_model, rated):
     texts, _, y = rated
     supervised = _encoder(tiny_model, transduce=False)
@@ -201,14 +191,14 @@ def test_pseudo_labels_have_the_mean_of_the_labelled_and_predicted_ratio(
 ):
     texts, _, y = rated
     handed = []
-    right = encoder.boundary_weights
+    right = cross_tuning.boundary_weights
 
     def look(h, counts):
         handed.append((len(h), counts.copy()))
         return right(h, counts)
 
-    monkeypatch.setattr(encoder, "boundary_weights", look)
-    monkeypatch.setattr(encoder, "ranks", lambda h, thresholds: np.zeros(len(h), dtype=int))
+    monkeypatch.setattr(cross_tuning, "boundary_weights", look)
+    monkeypatch.setattr(cross_tuning, "ranks", lambda h, thresholds: np.zeros(len(h), dtype=int))
     _encoder(tiny_model).fit_transform(texts, y)
     *of_folds, last = [n for n, _ in handed]
     assert sum(n - 24 for n in of_folds) == 24, "held-out texts are unlabelled ones"

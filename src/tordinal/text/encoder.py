@@ -15,36 +15,31 @@ from sklearn.utils import Tags, check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal._sklearn import Interval, fit_context
-from tordinal.class_ratios import ratio_of_counts
-from tordinal.estimators import REDSVM
 from tordinal.labels import encode_labels, single_column
-from tordinal.model_selection import content_folds
 from tordinal.progress import Progress
-from tordinal.reduction import UNLABELED, Ranks, ranks
+from tordinal.reduction import UNLABELED, Ranks
+from tordinal.text.cross_tuning import CrossTuning, Work, deal_texts, read_texts
 from tordinal.text.pretrained import (
+    DESCRIPTION,
+    FORMAT,
     MOST_BYTES,
     choose_device,
     find_folder,
     load_model,
     pack,
+    read_description,
     require_extra,
     unpack,
 )
-from tordinal.text.tuning import PseudoLabeled, Schedule, boundary_weights, tune
 from tordinal.text.windows import Windows, embed
-from tordinal.transduction import class_counts
 
 __all__ = ["ON_CPU", "SentenceEncoder"]
 
 Array = NDArray[np.float64]
 
-STANDARD = 500  # texts that set location and scale of each encoder's projection
 # Tuning without a GPU takes a fifth of the time with these, for an MAE that was 0.03 to 0.1 higher:
 # docs/notes/2026-11-sentence-encoder.md
 ON_CPU = {"n_folds": 3, "epochs": 10, "window": 64}
-TUNING = 3  # a text in training takes as long as so many that are only embedded
-DESCRIPTION = "tordinal.json"
-FORMAT = 1
 
 
 class SentenceEncoder(TransformerMixin, BaseEstimator):
@@ -242,8 +237,8 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
             Their projections; with ``tune=False`` embeddings.
         """
         check_is_fitted(self)
-        texts = _read_texts(texts)
-        work = _Work(Progress(self, 1), "embedding texts", len(texts))
+        texts = read_texts(texts)
+        work = Work(Progress(self, 1), "embedding texts", len(texts))
         X = embed(self._model, self._windows, texts, work.add)
         return X if self.coef_ is None else (X @ self.coef_ + self.intercept_)[:, None]
 
@@ -316,7 +311,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
             A fitted encoder.
         """
         require_extra()
-        state = _read_description(Path(folder))
+        state = read_description(Path(folder))
         encoder = cls(**state["parameters"], device=device)
         encoder.device_ = choose_device(device)
         encoder._model = load_model(Path(folder), encoder.device_)
@@ -385,10 +380,10 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
     @fit_context(prefer_skip_nested_validation=True)
     def _fit(self, texts: Iterable[str], y: Any, *, cross_fit: bool) -> Array:
         """Fit; return the features of the texts."""
-        texts = _read_texts(texts)
+        texts = read_texts(texts)
         if self.tune:
             classes, rank = self._read_labels(texts, y)
-            fold = _deal(texts, rank, self.n_folds) if cross_fit else None
+            fold = deal_texts(texts, rank, self.n_folds) if cross_fit else None
         require_extra()
         device = choose_device(self.device)
         # Set at the end, so that an interrupted fit leaves the state of the last one.
@@ -398,11 +393,13 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         fitted |= {"_model": model, "_windows": windows}
         with Progress(self, n_levels=1) as progress:
             if not self.tune:
-                work = _Work(progress, "embedding texts", len(texts))
+                work = Work(progress, "embedding texts", len(texts))
                 X = embed(model, windows, texts, work.add)
             else:
                 seed = int(check_random_state(self.random_state).randint(2**31 - 1))
-                tuning = _Tuning(self, model, windows, texts, rank, len(classes), seed, progress)
+                tuning = CrossTuning(
+                    self, model, windows, texts, rank, len(classes), seed, progress
+                )
                 h = np.empty(len(texts))
                 held_out = [] if fold is None else [fold == k for k in range(int(fold.max()) + 1)]
                 tuning.plan([*held_out, np.zeros(len(texts), dtype=bool)])
@@ -448,165 +445,3 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         parameters["model"] = Path(name).name if Path(name).is_dir() else name
         state = {"format": FORMAT, "parameters": parameters, "projection": projection}
         (folder / DESCRIPTION).write_text(json.dumps(state, default=str), encoding="utf-8")
-
-
-class _Work:
-    """Counts work done and reports it."""
-
-    def __init__(self, progress: Progress, name: str, total: int):
-        self.progress, self.name, self.total, self.done = progress, name, total, 0
-
-    def add(self, n: int) -> None:
-        """Count n more."""
-        self.done += n
-        self.progress.part(self.name, min(self.done, self.total), self.total)
-
-
-class _Tuning:
-    """Tunes copies of one pretrained encoder, with some of the labels held out."""
-
-    def __init__(
-        self, estimator: SentenceEncoder, model: Any, windows: Windows, texts: list[str],
-        rank: Ranks, n_classes: int, seed: int, progress: Progress,
-    ):  # fmt: skip
-        self.estimator, self.model, self.windows, self.texts = estimator, model, windows, texts
-        self.rank, self.n_classes = rank, n_classes
-        self.schedule = Schedule(
-            estimator.epochs, estimator.batch_size, estimator.learning_rate, estimator.n_layers
-        )
-        self.pretrained = {name: t.detach().cpu().clone() for name, t in model.state_dict().items()}
-        n = len(texts)
-        self.standard = np.unique(np.linspace(0, n - 1, min(n, STANDARD)).astype(int))
-        self.seed = seed
-        self.work = _Work(progress, "tuning the encoder", 0)
-
-    def plan(self, held_out: list[NDArray[np.bool_]]) -> None:
-        """Count the texts that will be embedded, a text in training as several."""
-        for rows in held_out:
-            n = int(((self.rank != UNLABELED) & ~rows).sum())
-            n_pool = len(self._pool(rows, n))
-            seen = n * self.schedule.epochs
-            n_asked = int((rows if rows.any() else self.rank == UNLABELED).sum())
-            self.work.total += TUNING * seen + n + len(self.standard) + n_asked
-            if n_pool:
-                self.work.total += TUNING * 2 * seen + n + n_pool
-
-    def run(
-        self, held_out: NDArray[np.bool_], asked: NDArray[np.bool_], seed: int
-    ) -> tuple[dict[str, Any], Array]:
-        """Tune without the ratings of some texts; return the projection, and that of some texts."""
-        known = np.flatnonzero((self.rank != UNLABELED) & ~held_out)
-        y = self.rank[known]
-        cut = self.windows([self.texts[i] for i in known])
-        self._tune(cut, y, seed)
-        pool = self._pool(held_out, len(known))
-        if len(pool):
-            head = self._head(known)
-            h = self._embed(pool) @ head.coef_
-            counts = self._class_counts(y, h, head.thresholds_)
-            pseudo_y, weight = boundary_weights(h, counts)
-            pool_cut = self.windows([self.texts[i] for i in pool])
-            self._tune(cut, y, seed, PseudoLabeled(pool_cut, pseudo_y, weight))
-        head = self._head(known)
-        h = self._embed(self.standard) @ head.coef_
-        location, scale = float(h.mean()), float(h.std()) or 1.0
-        projection = {
-            "coef_": head.coef_ / scale,
-            "intercept_": -location / scale,
-            "thresholds_": (head.thresholds_ - location) / scale,
-        }
-        rows = np.flatnonzero(asked)
-        return projection, self._embed(rows) @ projection["coef_"] + projection["intercept_"]
-
-    def _pool(self, held_out: NDArray[np.bool_], n_known: int) -> NDArray[np.int64]:
-        """Choose the texts without a known rating that take part: no more than will be seen."""
-        unlabeled = np.flatnonzero((self.rank == UNLABELED) | held_out)
-        if not self.estimator.transduce or not (self.rank == UNLABELED).any():
-            return unlabeled[:0]
-        most = n_known * self.schedule.epochs
-        if len(unlabeled) <= most:
-            return unlabeled
-        chosen = np.random.default_rng(self.seed).choice(len(unlabeled), most, replace=False)
-        return unlabeled[np.sort(chosen)]
-
-    def _class_counts(self, y: Ranks, h: Array, thresholds: Array) -> NDArray[np.int64]:
-        """How many pseudo-labels each class gets: the mean of the labelled and predicted ratio."""
-        predicted = np.bincount(ranks(h, thresholds), minlength=self.n_classes)
-        given = np.bincount(y, minlength=self.n_classes)
-        ratio = ratio_of_counts("blended", given, lambda: predicted)
-        return class_counts(ratio, len(h), lambda: predicted)
-
-    def _tune(
-        self, cut: list[Any], y: Ranks, seed: int, pseudo: PseudoLabeled | None = None
-    ) -> None:
-        """Tune from the pretrained weights."""
-        self.model.load_state_dict(self.pretrained)
-        tune(
-            self.model, cut, y, self.n_classes, self.schedule, seed, pseudo,
-            on_texts=lambda n: self.work.add(TUNING * n),
-        )  # fmt: skip
-
-    def _head(self, known: NDArray[np.int64]) -> REDSVM:
-        """Fit the threshold model to the embeddings of the known rows."""
-        head = REDSVM(C=self.estimator.C, loss="logistic", classes=list(range(self.n_classes)))
-        return head.fit(self._embed(known), self.rank[known])
-
-    def _embed(self, rows: NDArray[np.int64]) -> Array:
-        return embed(self.model, self.windows, [self.texts[i] for i in rows], self.work.add)
-
-
-def _read_texts(texts: Any) -> list[str]:
-    """Read texts from a list, an array, a series or the one column of a data frame."""
-    if isinstance(texts, (str, bytes)):
-        raise ValueError("texts must be an iterable of strings, got one string: pass [text]")
-    texts = single_column(texts)
-    if getattr(texts, "ndim", 1) == 2 and texts.shape[1] == 1:
-        texts = texts[:, 0]
-    read = list(texts)
-    for text in read:
-        if not isinstance(text, str):
-            raise ValueError(
-                f"every text must be a string, but one is {text!r}; put '' where there is none"
-            )
-    if not read:
-        raise ValueError("texts has 0 texts; pass at least one")
-    return [str(text) for text in read]
-
-
-def _deal(texts: list[str], rank: Ranks, n_folds: int) -> NDArray[np.int64]:
-    """Deal the labelled texts into folds, equal texts into the same; -1 for unlabelled texts."""
-    labeled = rank != UNLABELED
-    content = np.unique(np.array(texts, dtype=object), return_inverse=True)[1][:, None]
-    n = len(np.unique(np.column_stack([rank, content])[labeled], axis=0))
-    fold = np.full(len(rank), UNLABELED)
-    for n_splits in range(min(n_folds, n), 1, -1):
-        try:
-            fold = content_folds(content, rank, n_splits)
-        except ValueError:
-            continue  # more folds than texts that can be held out
-        break
-    # The only text of a class is held out as well: its projection must not know its rating.
-    alone = np.flatnonzero(labeled & (fold == UNLABELED))
-    which = np.unique(content[alone], return_inverse=True)[1].ravel()
-    fold[alone] = which % max(2, int(fold.max()) + 1)
-    for k in range(int(fold.max()) + 1):
-        if len(np.unique(rank[labeled & (fold != k)])) < 2:
-            raise ValueError(
-                f"y: {int(labeled.sum())} labels are too few to tune an encoder: without a part of "
-                "them only one class is labelled. Label at least two different texts of each of "
-                "two classes, or pass tune=False."
-            )
-    return fold
-
-
-def _read_description(folder: Path) -> dict[str, Any]:
-    """Read the settings and the projection that `save` has written."""
-    try:
-        state = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
-        if state["format"] != FORMAT or set(state) != {"format", "parameters", "projection"}:
-            raise ValueError(f"format {state['format']!r} is not known")
-        return state
-    except (OSError, ValueError, KeyError, TypeError) as error:
-        raise ValueError(
-            f"{folder} holds no encoder saved by SentenceEncoder: {error}. Save it again."
-        ) from None

@@ -1,5 +1,6 @@
 """Pretrained sentence encoders: found, checked, loaded, saved."""
 
+import hashlib
 import io
 import json
 import os
@@ -11,8 +12,19 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
-__all__ = ["check_folder", "choose_device", "find_folder", "load_model", "pack", "unpack"]
+__all__ = [
+    "check_folder",
+    "choose_device",
+    "find_folder",
+    "fingerprint",
+    "load_model",
+    "pack",
+    "read_description",
+    "unpack",
+]
 
+DESCRIPTION = "tordinal.json"
+FORMAT = 1
 MODULES = {"Transformer", "Pooling", "Normalize"}  # parts that need no code but the library's own
 PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors")  # of a model on the hub that are needed
@@ -235,6 +247,28 @@ def unpack(data: bytes, folder: Path, max_bytes: int = MOST_BYTES) -> None:
             f"The saved encoder is damaged or was not written by SentenceEncoder: {error}. Save it "
             "again."
         ) from None
+
+
+def read_description(folder: Path) -> dict[str, Any]:
+    """Read the settings and the projection that `save` has written."""
+    try:
+        state = json.loads((folder / DESCRIPTION).read_text(encoding="utf-8"))
+        if state["format"] != FORMAT or set(state) != {"format", "parameters", "projection"}:
+            raise ValueError(f"format {state['format']!r} is not known")
+        return state
+    except (OSError, ValueError, KeyError, TypeError) as error:
+        raise ValueError(
+            f"{folder} holds no encoder saved by SentenceEncoder: {error}. Save it again."
+        ) from None
+
+
+def fingerprint(folder: Path) -> str:
+    """Return the SHA-256 of a model's weights, which tells models of equal names apart."""
+    digest = hashlib.sha256()
+    for path in sorted(folder.glob("*.safetensors")):
+        with path.open("rb") as file:
+            digest.update(hashlib.file_digest(file, "sha256").digest())
+    return digest.hexdigest()
 
 
 def _check_sizes(folder: Path) -> None:
