@@ -12,10 +12,11 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["LABEL", "checked_json", "pack", "unpack"]
+__all__ = ["ENCODER", "LABEL", "checked_json", "pack", "unpack"]
 
 LABEL = "tordinal.json"  # the member of a model file that says what it is
-NAME = re.compile(r"[0-9]{1,6}\.(npy|npz)|[a-z]{1,20}\.json")
+ENCODER = "encoder.zip"  # the member that is a tuned sentence encoder, which checks itself
+NAME = re.compile(r"[0-9]{1,6}\.(npy|npz)|[a-z]{1,20}\.json|encoder\.zip")
 KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST = 20_000  # members
 ALWAYS, TIMES = 64 * 2**20, 50  # bytes that may be unpacked: so many, and so many times the file
@@ -40,7 +41,8 @@ def _zipped(members: dict[str, bytes], kind: int) -> bytes:
     content = io.BytesIO()
     with zipfile.ZipFile(content, "w", kind) as packed:
         for name in sorted(members):
-            packed.writestr(zipfile.ZipInfo(name, EPOCH), members[name], kind)
+            how = zipfile.ZIP_STORED if name == ENCODER else kind  # weights hardly get smaller
+            packed.writestr(zipfile.ZipInfo(name, EPOCH), members[name], how)
     return content.getvalue()
 
 

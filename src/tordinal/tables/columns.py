@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
@@ -18,12 +19,15 @@ from tordinal.distances import Matrix
 from tordinal.tables.drift import CellCounts, column_warnings, describe_training
 from tordinal.tables.reading import CellReader, text_of
 from tordinal.tables.roles import MAX_CATEGORIES, USED, WORDS_OF_TEXT, RolePlanner, find_columns
+from tordinal.tables.sentences import SentenceFeatures
 from tordinal.tables.values import TableError, is_missing
 from tordinal.text import TextViews
 from tordinal.text.vectorizers import spaced_words
-from tordinal.text.views import MANY_TEXTS
+from tordinal.text.views import MANY_TEXTS, views_with_encoder
 
 __all__ = ["TableEncoder"]
+
+Array = NDArray[np.float64]
 
 OWN_WORDS = 0.1  # different cells in a cell from which texts are taken to be the rows' own
 
@@ -207,15 +211,54 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         self.training_: dict[str, Any] = describe_training(
             self._reader.cells(used, table, frame), [c["role"] == "category" for c in used]
         )
+        self.sentences_: SentenceFeatures | None = None
         return self.encoder_.fit_transform(frame)
 
-    def transform(self, table: Mapping[str, list[Any]]) -> Matrix:
+    def add_sentences(self, X: Matrix, sentences: SentenceFeatures, encoded: Array) -> Matrix:
+        """Add what a sentence encoder makes of the texts to the features.
+
+        Parameters
+        ----------
+        X : CSR matrix
+            Features from `encode`.
+        sentences : SentenceFeatures
+            How new texts are encoded.
+        encoded : ndarray of shape (n_rows, n_features)
+            The texts of the same rows.
+
+        Returns
+        -------
+        X : CSR matrix
+            All features.
+        """
+        self.sentences_ = sentences
+        return sp.hstack([X, encoded], format="csr")
+
+    def joined_texts(self, table: Mapping[str, list[Any]]) -> list[str]:
+        """All texts of each row as one, which is what a sentence encoder reads.
+
+        Parameters
+        ----------
+        table : mapping of str to list
+            Cells by column.
+
+        Returns
+        -------
+        texts : list of str
+            One per row.
+        """
+        columns = [map(text_of, table[name]) for name in self._named("text")]
+        return ["\n".join(filter(None, cells)) for cells in zip(*columns, strict=True)]
+
+    def transform(self, table: Mapping[str, list[Any]], encoded: Array | None = None) -> Matrix:
         """Encode rows.
 
         Parameters
         ----------
         table : mapping of str to list
             Cells by column; columns that are not used may be absent.
+        encoded : ndarray of shape (n_rows, n_features), default=None
+            What the sentence encoder makes of the texts, if that is known already.
 
         Returns
         -------
@@ -223,7 +266,12 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Features.
         """
         check_is_fitted(self)
-        return self.encoder_.transform(self._reader.frame(self._used(), table))
+        X = self.encoder_.transform(self._reader.frame(self._used(), table))
+        if self.sentences is None:
+            return X
+        if encoded is None:
+            encoded = self.sentences.transform(self.joined_texts(table))
+        return sp.hstack([X, encoded], format="csr")
 
     def compare(self, table: Mapping[str, list[Any]]) -> list[CellCounts]:
         """Count the cells that differ from those of training.
@@ -329,14 +377,20 @@ class TableEncoder(TransformerMixin, BaseEstimator):
         if not texts:
             return None
         ends = [place.stop for place, _ in texts]
-        others = np.arange(max(ends), len(self.get_feature_names_out()))
+        n_encoded = 0 if self.sentences is None else self.sentences.n_features
+        n = len(self.get_feature_names_out())
+        others = np.arange(max(ends), n - n_encoded)
         names = max((views for _, views in texts), key=len)
-        return {
+        views = {
             name: np.concatenate(
                 [*(place.start + views.get(name, views["words"]) for place, views in texts), others]
             )
             for name in names
         }
+        if self.sentences is None:
+            return views
+        encoder = np.arange(n - n_encoded, n)
+        return views_with_encoder(views, encoder, others, tuned=self.sentences.tuned)
 
     def count_words(self, table: Mapping[str, list[Any]]) -> dict[str, Counter[str]]:
         """In how many rows each word is, by the column of texts.
@@ -437,6 +491,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
                     names += [(column, "(rare)")] * bool(rare)
             elif name != "remainder":
                 names += [(columns, stem) for stem in part.get_feature_names_out()]
+        if self.sentences is not None:
+            names += [(self._named("text")[0], name) for name in self.sentences.features]
         return names
 
     def _check(self, names: Sequence[str], target: str | None) -> None:
@@ -449,6 +505,16 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             if target in asked:
                 raise TableError(f"`{option}` {target}: that is the target; name other columns")
             find_columns(asked, names, option)
+
+    @property
+    def is_tuned(self) -> bool:
+        """Whether the last feature is the projection of a tuned sentence encoder."""
+        return self.sentences is not None and self.sentences.tuned
+
+    @property
+    def sentences(self) -> SentenceFeatures | None:
+        """What a sentence encoder makes of the texts; models of version 0.2 have none."""
+        return getattr(self, "sentences_", None)
 
     @property
     def _reader(self) -> CellReader:

@@ -17,6 +17,7 @@ from sklearn.preprocessing import OneHotEncoder
 from tordinal.estimators import TORCV
 from tordinal.kernels import Precomputed
 from tordinal.projection import Projection
+from tordinal.tables.sentences import SentenceFeatures
 from tordinal.tables.table_model import TableModel
 from tordinal.text import LatentAxes
 
@@ -24,6 +25,7 @@ __all__ = ["check_model"]
 
 ROLES = ("number", "date", "category", "text", "excluded")
 DEEPEST = 60  # levels of objects within objects; a real model has about 12
+WIDEST = 100_000  # numbers per text of a sentence encoder
 PROBE = ("", "1", "a word or two", None)  # cells of rows that any model can rate
 
 
@@ -152,6 +154,7 @@ def _check_table(model: TableModel) -> None:
         raise ValueError("its list of rated rows is damaged")
     _check_card(model.card, len(model.classes))
     _check_training(model)
+    _check_sentences(model)
 
 
 def _check_training(model: TableModel) -> None:
@@ -176,6 +179,24 @@ def _check_training(model: TableModel) -> None:
             sound &= bool(np.isfinite(array).all() and (array[:, 1:] >= array[:, :-1]).all())
     if not sound:
         raise ValueError("its description of the training table is damaged")
+
+
+def _check_sentences(model: TableModel) -> None:
+    """Check what is known of the sentence encoder; its weights are checked when it is used."""
+    sentences = model.encoder.sentences
+    if sentences is None:
+        return
+    sound = (
+        isinstance(sentences, SentenceFeatures)
+        and isinstance(sentences.name, str)
+        and isinstance(sentences.weights, str)
+        and type(sentences.tuned) is bool
+        and type(sentences.n_features) is int
+        and (sentences.n_features == 1 if sentences.tuned else 1 <= sentences.n_features <= WIDEST)
+        and (isinstance(sentences.content, bytes) if sentences.tuned else not sentences.content)
+    )
+    if not sound:
+        raise ValueError("its sentence encoder is damaged or missing")
 
 
 def _check_card(card: Any, n_classes: int) -> None:
@@ -256,7 +277,11 @@ def _check_ensemble(estimator: TORCV) -> None:
 def _check_answers(model: TableModel) -> None:
     """Rate a few made-up rows: whatever does not fit in Python's own code shows up here."""
     table = {name: list(PROBE) for name in model.used}
-    labels, _, p = model.rate(table)
+    sentences = model.encoder.sentences
+    n_encoded = 0 if sentences is None else sentences.n_features
+    # Nothing heavy is loaded for it: that is left to the first predictions.
+    X = model.encoder.transform(table, np.zeros((len(PROBE), n_encoded)))
+    labels, _, p = model.rate_features(X)
     model.encoder.warnings(model.encoder.compare(table))
     if p.shape != (len(PROBE), len(model.classes)) or not np.isfinite(p).all():
         raise ValueError("its answers are not probabilities")

@@ -1,16 +1,18 @@
 """Model files: skops files, which hold data and names of known classes, so loading runs no code.
 
 A member ``tordinal.json`` says what the file is, which version of the layout it has and the
-checksum of the rest. Names and times inside are made regular, so the same model gives the same
-bytes.
+checksum of the rest. A tuned sentence encoder is a member of its own. Names and times inside are
+made regular, so the same model gives the same bytes.
 """
 
+import copy
 import hashlib
 import io
 import json
 import os
 import warnings
 import zipfile
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,9 +20,10 @@ from tordinal.calibration import Calibration
 from tordinal.estimators import REDSVM, TOR, TORCV, Calibrator
 from tordinal.kernels import KERNELS
 from tordinal.projection import Projection
-from tordinal.tables.archive import LABEL, checked_json, pack, unpack
+from tordinal.tables.archive import ENCODER, LABEL, checked_json, pack, unpack
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.model_checks import check_model
+from tordinal.tables.sentences import SentenceFeatures
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.values import TableError
 from tordinal.text import LatentAxes, ReviewVectorizer, TextVectorizer, TextViews
@@ -41,6 +44,7 @@ OURS = (
     TOR,
     TORCV,
     TableEncoder,
+    SentenceFeatures,
     ReviewVectorizer,
     TextVectorizer,
     LatentAxes,
@@ -69,10 +73,17 @@ def dump_model(model: TableModel) -> bytes:
     """
     from skops.io import dumps
 
-    state = {**vars(model), "estimator": model.estimator.compact()}
+    encoder = copy.copy(model.encoder)
+    content = None
+    if encoder.sentences is not None:
+        content = encoder.sentences.content
+        encoder.sentences_ = replace(encoder.sentences, content=None)
+    state = {**vars(model), "estimator": model.estimator.compact(), "encoder": encoder}
     with zipfile.ZipFile(io.BytesIO(dumps(state))) as packed:
         members = {name: packed.read(name) for name in packed.namelist()}
     members = _regular(members)
+    if content is not None:
+        members[ENCODER] = content
     label = {
         "kind": KIND,
         "layout": LAYOUT,
@@ -153,6 +164,7 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
         with warnings.catch_warnings():
             # The file may come from another scikit-learn; the card has the versions.
             warnings.simplefilter("ignore")
+            content = members.pop(ENCODER, b"") or None
             # What was checked is packed again: how the file was packed does not matter any more.
             state = loads(pack(members), trusted=TRUSTED)
             model = TableModel(**state)
@@ -161,6 +173,8 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
             model.estimator, (TORCV, TOR, REDSVM)
         ):
             raise TypeError("it does not hold what a model holds")
+        if isinstance(model.encoder.sentences, SentenceFeatures):
+            model.encoder.sentences.content = content
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check_model(model)

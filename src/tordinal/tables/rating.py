@@ -20,7 +20,8 @@ from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.groups import useless_groups
 from tordinal.tables.results import Rating, Totals, card_of
 from tordinal.tables.selection import Selection
-from tordinal.tables.settings import Settings, make_estimator
+from tordinal.tables.sentences import read_sentences
+from tordinal.tables.settings import WORDLLAMA, Settings, make_estimator
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import Target
 
@@ -103,7 +104,13 @@ def read_columns(
             _exclude_useless_columns(table, target, encoder, settings, listen, notes)
         if settings.quick and len(target.rank) > QUICK_TEXTS:
             encoder.set_params(n_axes=0)
-        return encoder.encode(table)
+        X = encoder.encode(table)
+    if settings.encoder in (None, WORDLLAMA):
+        return X
+    sentences, encoded = read_sentences(
+        encoder.joined_texts(table), target, settings, listen, notes
+    )
+    return encoder.add_sentences(X, sentences, encoded)
 
 
 def rate_features(
@@ -262,7 +269,13 @@ def _curve(
     model: TableModel, X: Matrix, rank: Ranks, n_classes: int, seed: int,
     selection: Selection | None,
 ) -> Curve | None:  # fmt: skip
-    """The learning curve of the first model, without unrated rows."""
+    """The learning curve of the first model, without unrated rows.
+
+    None if it sees the projection of a tuned encoder: the encoder has learned from all ratings, so
+    a curve of parts of them would be too flat.
+    """
+    if model.encoder.is_tuned and X.shape[1] - 1 in model.columns(X.shape[1]):
+        return None
     rated = rank != UNLABELED
     leader, X = model.members[0], model.seen(X[rated])
     recipe = Recipe(

@@ -11,10 +11,11 @@ from tordinal.kernels import KERNELS
 from tordinal.losses import LOSSES
 from tordinal.tables.values import TableError
 
-__all__ = ["Settings", "make_estimator"]
+__all__ = ["WORDLLAMA", "Settings", "make_estimator"]
 
 MANY_ROWS = 5000
 QUICK_C = (0.1, 1.0, 10.0)
+WORDLLAMA = "wordllama"  # static embeddings, which come with a package of that name
 METHODS = ("auto", "tor", "redsvm")
 
 
@@ -33,6 +34,9 @@ class Settings:
     cost: Any = None  # what errors cost, and how much ratings count: see `TORCV`
     class_weight: Any = None
     single: bool = False  # one model with a linear kernel, which can be fitted on a cluster
+    encoder: str | None = None
+    tune: bool | None = None
+    download: bool = False
 
     def __post_init__(self) -> None:
         """Reject wrong values before anything is read."""
@@ -52,6 +56,14 @@ class Settings:
         for option in ("cost", "class_weight"):
             if getattr(self, option) is not None and self.method != "auto":
                 raise TableError(f"`{option}` requires `method` auto, not {self.method}")
+        if self.encoder is None and (self.tune is not None or self.download):
+            option = "download" if self.tune is None else "tune"
+            raise TableError(f"`{option}` requires `encoder`: name the encoder of texts")
+        if self.encoder == WORDLLAMA and self.tune:
+            raise TableError(
+                "`encoder` wordllama cannot be tuned: it knows words, not sentences; name a model "
+                "of sentence-transformers"
+            )
 
 
 def make_estimator(

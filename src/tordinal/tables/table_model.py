@@ -66,6 +66,11 @@ class TableModel:
         """What the first of them sees of some features."""
         return self.estimator.seen(X) if hasattr(self.estimator, "seen") else X
 
+    def columns(self, n_features: int) -> NDArray[np.int64]:
+        """Which features the first of them sees."""
+        columns = getattr(self.estimator, "_columns", [None])[0]
+        return np.arange(n_features) if columns is None else columns
+
     def rate(self, table: Mapping[str, list[Any]]) -> tuple[list[Any], Array, Array]:
         """Rate new rows.
 
@@ -83,7 +88,10 @@ class TableModel:
         probability : ndarray of shape (n_rows, n_classes)
             Probabilities of all ratings.
         """
-        X = self.encoder.transform(table)
+        return self.rate_features(self.encoder.transform(table))
+
+    def rate_features(self, X: Matrix) -> tuple[list[Any], Array, Array]:
+        """Rate rows by their features; returns what `rate` does."""
         p = self.estimator.predict_proba(X)
         # Probabilities agree with predictions, unless errors have costs.
         decide = getattr(self.estimator, "decide", lambda p: p.argmax(axis=1))

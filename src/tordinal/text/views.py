@@ -235,7 +235,11 @@ def _combinations(sizes: list[int]) -> dict[str, NDArray[np.int64]]:
 
 
 def views_with_encoder(
-    views: Mapping[str, NDArray[np.int64]], encoder: NDArray[np.int64], *, tuned: bool
+    views: Mapping[str, NDArray[np.int64]],
+    encoder: NDArray[np.int64],
+    others: NDArray[np.int64] | None = None,
+    *,
+    tuned: bool,
 ) -> dict[str, NDArray[np.int64]]:
     """Offer columns of a sentence encoder beside the views of words.
 
@@ -249,6 +253,8 @@ def views_with_encoder(
         Columns of the views of words, the view of all of them among them.
     encoder : ndarray
         Columns of the encoder.
+    others : ndarray, optional
+        Columns that are no text, which are in all views.
     tuned : bool
         Whether the encoder is tuned.
 
@@ -268,4 +274,5 @@ def views_with_encoder(
         return {**joined, **views}
     largest = max(views, key=lambda name: len(views[name]))
     both = np.append(views[largest], encoder)
-    return {**views, "encoder": encoder, f"{largest} and encoder": both}
+    alone = encoder if others is None else np.append(others, encoder)
+    return {**views, "encoder": alone, f"{largest} and encoder": both}
