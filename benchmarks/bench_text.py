@@ -85,6 +85,7 @@ def rate(texts: list[str], y: np.ndarray, case: Case, device: str) -> dict[str, 
     from tordinal.text.encoder import ON_CPU
     from tordinal.text.views import views_with_encoder
 
+    extra: dict[str, Any] = {}
     vectorizer = TextViews()
     X = vectorizer.fit_transform(texts)
     views = vectorizer.views_
@@ -94,6 +95,8 @@ def rate(texts: list[str], y: np.ndarray, case: Case, device: str) -> dict[str, 
         settings |= ON_CPU if device == "cpu" and tune else {}
         model = SentenceEncoder(encoder, random_state=seed, **settings)
         encoded = model.fit_transform(texts, y if tune else None)
+        if tune:
+            extra["projection"] = encoded[:, 0].tolist()
         columns = X.shape[1] + np.arange(encoded.shape[1])
         X = sp.hstack([X, encoded], format="csr")
         views = views_with_encoder(views, columns, tuned=tune)
@@ -101,11 +104,12 @@ def rate(texts: list[str], y: np.ndarray, case: Case, device: str) -> dict[str, 
     search.fit(X, y)
     evidence = search.evidence()
     expected = estimate_error(y[evidence.rows], evidence.ranks, list(range(4)))
+    extra["members"] = [view or "" for view in search.views_]
     return {
-        "ranks": search.transduction_[y < 0],
+        **extra, "ranks": search.transduction_[y < 0],
         "estimated": [expected.zero_one, expected.mae],
         "margins": [expected.accuracy_margin, expected.mae_margin],
-    }
+    }  # fmt: skip
 
 
 def logistic(X: np.ndarray, y: np.ndarray) -> np.ndarray:

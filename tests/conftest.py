@@ -38,3 +38,12 @@ def amazon_home(tmp_path_factory):
                 "<reviews>\n" + "".join(reviews) + "</reviews>\n"
             )
     return folder
+
+
+@pytest.fixture(scope="session")
+def tiny_model(tmp_path_factory):
+    """A folder with a random BERT of two layers and 16 dimensions."""
+    pytest.importorskip("sentence_transformers", reason="needs torch and sentence-transformers")
+    from tiny_encoder import make_tiny_encoder
+
+    return make_tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")

@@ -1,6 +1,7 @@
 """Rating a table from Python: what `tordinal label` does, with a data frame as the result."""
 
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import Any
@@ -21,7 +22,8 @@ from tordinal.tables.frames import table_of
 from tordinal.tables.rating import rate
 from tordinal.tables.roles import find_columns
 from tordinal.tables.selection import select_rows
-from tordinal.tables.settings import Settings
+from tordinal.tables.sentences import find_encoder
+from tordinal.tables.settings import WORDLLAMA, Settings
 from tordinal.tables.table import Table
 from tordinal.tables.target import read_target
 from tordinal.tables.totals import total_rows
@@ -43,7 +45,9 @@ def rate_table(
     C: float | None = None,
     kernel: str | None = None,
     loss: str | None = None,
-    embeddings: bool = False,
+    encoder: str | os.PathLike[str] | None = None,
+    tune: bool | None = None,
+    download: bool = False,
     quick: bool = False,
     cost: Any = None,
     class_weight: Mapping[Any, float] | str | None = None,
@@ -59,6 +63,7 @@ def rate_table(
     random_state: int = 0,
     n_jobs: int | None = None,
     callback: Listener | None = None,
+    embeddings: bool = False,
 ) -> "RatedTable":
     """Rate the rows of a table that have no rating yet, as `tordinal label` does.
 
@@ -89,8 +94,14 @@ def rate_table(
         Cost of errors. None: 1, or chosen by "auto".
     kernel, loss : str or None, default=None
         None: chosen by "auto"; otherwise linear for text, "perceptron" for other tables, "hinge".
-    embeddings : bool, default=False
-        Whether to use sentence embeddings of texts, too.
+    encoder : str, path or None, default=None
+        Sentence encoder that reads the texts, too: the folder of a model of sentence-transformers,
+        the name of one in its cache, or "wordllama". Needs ``tordinal[encoder]``.
+    tune : bool or None, default=None
+        Whether to tune the encoder by the ratings. None: where there is a GPU; elsewhere a note
+        says what it would take.
+    download : bool, default=False
+        Whether an encoder that is not in the cache may be downloaded.
     quick : bool, default=False
         Whether "auto" chooses one model among a few, which takes seconds.
     cost : mapping, array-like or None, default=None
@@ -126,6 +137,8 @@ def rate_table(
         Number of parallel fits, -1 for all cores.
     callback : callable or None, default=None
         Called during the work with a task, how much of it is done, and how much there is.
+    embeddings : bool, default=False
+        Deprecated: use ``encoder="wordllama"``.
 
     Returns
     -------
@@ -158,7 +171,10 @@ def rate_table(
     settings = Settings(
         method=method, C=C, kernel=kernel, loss=loss, seed=random_state, jobs=n_jobs,
         quick=quick, cost=cost, class_weight=class_weight,
+        encoder=_encoder(encoder, embeddings), tune=tune, download=download,
     )  # fmt: skip
+    if settings.encoder not in (None, WORDLLAMA):
+        find_encoder(settings)  # before the table is read
     by = _names(by)
     listen = callback or (lambda task, done, total: None)
     source = os.path.basename(os.fspath(table)) if isinstance(table, (str, os.PathLike)) else ""
@@ -187,13 +203,13 @@ def rate_table(
     if totals:
         numbers = ", ".join(str(table.number(i)) for i in totals)
         notes.append(f"row {numbers} looks like a total and is excluded")
-    encoder = TableEncoder(
+    columns_encoder = TableEncoder(
         text=_names(text),
         columns=None if columns is None else _names(columns),
         drop=[*_names(drop), *weighed],
         missing=marks,
         decimal=table.decimal,
-        meaning="wordllama" if embeddings else None,
+        meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None,
     )
     given = read_target(target, part[target], collected.order, marks)
     selection = select_rows(given.rank != UNLABELED, collected.draws, kept)
@@ -201,7 +217,9 @@ def rate_table(
         notes.append(str(selection))
     row_numbers = [part.number(i) for i in range(len(part))]
     weight = None if not weighed else read_weights(part[weighed[0]], given, row_numbers)
-    rating = rate(part.features(target), given, encoder, settings, listen, weight, selection)
+    rating = rate(
+        part.features(target), given, columns_encoder, settings, listen, weight, selection
+    )
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]
@@ -218,6 +236,20 @@ def _read(table: Any, encoding: str | None, sheet: str | None = None) -> Table:
     if isinstance(table, (str, os.PathLike)):
         return read_table(os.fspath(table), encoding, sheet)
     return table_of(table)
+
+
+def _encoder(encoder: str | os.PathLike[str] | None, embeddings: bool) -> str | None:
+    """The name of the encoder."""
+    if embeddings:
+        warnings.warn(
+            'embeddings=True is now called encoder="wordllama"; the old name will be removed in '
+            "version 0.4.",
+            FutureWarning,
+            stacklevel=3,  # the caller of rate_table
+        )
+    if encoder is None:
+        return WORDLLAMA if embeddings else None
+    return os.fspath(encoder)
 
 
 def _names(names: str | Sequence[str]) -> list[str]:

@@ -9,6 +9,7 @@ import subprocess
 import sys
 import time
 import zipfile
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
@@ -370,9 +371,13 @@ def test_texts_are_read_by_their_meaning_where_asked(tmp_path, monkeypatch):
         for i in range(60)
     ]
     (tmp_path / "t.csv").write_text("\n".join(["review,liked", *rows]) + "\n")
-    shared = ["label", tmp_path / "t.csv", "--text", "review", "--target", "liked", "--meaning"]
+    shared = ["label", tmp_path / "t.csv", "--text", "review", "--target", "liked"]
     model = tmp_path / "m.skops"
+    old = run(*shared, "--meaning", "-o", tmp_path / "old.csv", *FAST).output
+    assert "--embeddings and --meaning are deprecated: use --encoder wordllama" in old
+    shared += ["--encoder", "wordllama"]
     run(*shared, "-o", tmp_path / "o.csv", "--model", model, *FAST)
+    assert (tmp_path / "o.csv").read_text() == (tmp_path / "old.csv").read_text()
     answer = pd.read_csv(tmp_path / "o.csv")["liked_predicted"].to_numpy()
     assert np.mean(answer == 1 - np.arange(60) % 2) > 0.9
     run("predict", model, tmp_path / "t.csv", "-o", tmp_path / "p.csv")
@@ -401,3 +406,54 @@ def test_groups_are_estimated_printed_and_written(tmp_path):
         assert f"{row.average_low:.2f} to {row.average_high:.2f}" in said
     assert "--groups needs --by" in run(*shared, "--groups", groups, code=2).output
     assert "prodct" in run(*shared, "--by", "prodct", code=2).output
+
+
+def test_texts_are_read_by_an_encoder_that_is_tuned_or_nothing_is_written(
+    tmp_path, tiny_model, monkeypatch
+):
+    from tordinal.text import encoder
+
+    monkeypatch.setattr(encoder, "ON_CPU", {"n_folds": 2, "epochs": 2})
+    rows = [f"{('good', 'bad')[i % 2]} book {i},{i % 2 if i < 24 else ''}" for i in range(40)]
+    (tmp_path / "t.csv").write_text("\n".join(["review,liked", *rows]) + "\n")
+    shared = ["label", tmp_path / "t.csv", "--text", "review", "--target", "liked", *FAST,
+              "--encoder", tiny_model, "-o", tmp_path / "o.csv"]  # fmt: skip
+    model = tmp_path / "m.skops"
+    said = " ".join(run(*shared, "--model", model).output.split())
+    assert "Note: there is no GPU" in said
+    assert "use --tune." in said
+    said = run(*shared, "--model", model, "--tune").output
+    assert "there is no GPU" not in said
+    assert "tuning the encoder" in said
+    assert "Writing model shards" not in said
+    assert "tiny, tuned by the ratings" in " ".join(run("inspect", model).output.split())
+    run("predict", model, tmp_path / "t.csv", "-o", tmp_path / "p.csv")
+    (answer, again) = (pd.read_csv(tmp_path / f"{n}.csv")["liked_predicted"][24:] for n in "op")
+    assert np.mean(answer == again) > 0.9
+    before = sorted(path.name for path in tmp_path.iterdir())
+
+    def interrupt(*_, **options):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(encoder.CrossTuning, "run", interrupt)
+    other = [*shared[:-1], tmp_path / "other.csv", "--model", tmp_path / "other.skops"]
+    assert "nothing was written" in run(*other, "--tune", code=2).output
+    assert sorted(path.name for path in tmp_path.iterdir()) == before
+    many = ["label", f"{tmp_path}/*.csv", "--target", "liked", "--encoder", tiny_model]
+    assert "requires a single table" in run(*many, "-o", tmp_path / "many", code=2).output
+
+
+def test_nothing_heavy_is_imported_without_an_encoder(tmp_path):
+    frame().to_csv(tmp_path / "t.csv", index=False)
+    code = (
+        "import sys; from commands import run; "
+        f"run('label', {str(tmp_path / 't.csv')!r}, '--target', 'stars', '--method', 'tor', "
+        f"'-o', {str(tmp_path / 'o.csv')!r}); "
+        "print([m for m in ('torch', 'transformers', 'sentence_transformers', 'wordllama') "
+        "if m in sys.modules])"
+    )
+    tests = Path(__file__).parents[1]
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tests
+    )
+    assert done.stdout.splitlines()[-1] == "[]"

@@ -68,7 +68,6 @@ class Job:
     reweight: bool = False
     weight: str | None = None
     abstain: float | None = None
-    embeddings: bool = False
     force: bool = False
 
     @property
@@ -134,7 +133,9 @@ def run_label(
                 C=settings.C,
                 kernel=settings.kernel,
                 loss=settings.loss,
-                embeddings=job.embeddings,
+                encoder=settings.encoder,
+                tune=settings.tune,
+                download=settings.download,
                 quick=settings.quick,
                 abstain=job.abstain,
                 probabilities=job.probabilities,

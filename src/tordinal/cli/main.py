@@ -155,12 +155,25 @@ def label(
             "chosen by auto."
         ),
     ] = None,
+    encoder: Annotated[
+        str | None,
+        typer.Option(
+            metavar="MODEL",
+            help="Sentence encoder that reads the texts, too: a folder or name of a model of "
+            'sentence-transformers (pip install "tordinal\\[encoder]"), or wordllama.',
+        ),
+    ] = None,
+    tune: Annotated[
+        bool | None,
+        typer.Option(help="Tune the encoder by the ratings. Default: where there is a GPU."),
+    ] = None,
+    download: Annotated[
+        bool, typer.Option("--download", help="Download the encoder if it is not in the cache.")
+    ] = False,
     embeddings: Annotated[
         bool,
         typer.Option(
-            "--embeddings",
-            "--meaning",
-            help='Use sentence embeddings of texts, too (pip install "tordinal\\[meaning]").',
+            "--embeddings", "--meaning", hidden=True, help="Deprecated: --encoder wordllama."
         ),
     ] = False,
     quick: Annotated[
@@ -268,12 +281,13 @@ def label(
             method=method.value, C=C, kernel=kernel, loss=loss, seed=seed, jobs=jobs, quick=quick,
             cost=None if cost is None else parse_cost(cost),
             class_weight=None if class_weight is None else parse_class_weight(class_weight),
+            encoder=_named_encoder(encoder, embeddings), tune=tune, download=download,
         )  # fmt: skip
         job = Job(
             file=file, target=target, out=out, text=text or [], columns=columns, drop=drop or [],
             order=order, report=report, model=model, encoding=encoding, missing=missing,
             sheet=sheet, filled=filled or [], ratings=ratings, next=next_rows,
-            probabilities=probabilities, abstain=abstain, embeddings=embeddings, by=by or [],
+            probabilities=probabilities, abstain=abstain, by=by or [],
             groups=groups, force=force, reasons=reasons, reweight=reweight, weight=weight,
         )  # fmt: skip
         if many:
@@ -285,6 +299,14 @@ def label(
                 run_label_many(job, settings, quiet=quiet, parallel=parallel)
             else:
                 run_label(job, settings, quiet=quiet, parallel=parallel)
+
+
+def _named_encoder(encoder: str | None, embeddings: bool) -> str | None:
+    """The encoder, by its deprecated option, too."""
+    if not embeddings:
+        return encoder
+    typer.echo("--embeddings and --meaning are deprecated: use --encoder wordllama", err=True)
+    return encoder or "wordllama"
 
 
 def _names_many(file: str) -> bool:

@@ -38,6 +38,7 @@ from tordinal.tables.rating import (
     rate_features,
     read_columns,
 )
+from tordinal.tables.settings import WORDLLAMA
 from tordinal.tables.target import Target, ranks_of, read_ratings
 from tordinal.tables.values import TableError
 
@@ -105,7 +106,7 @@ def run_label_many(
             drop=listed(job.drop, table.names),
             missing=marks,
             decimal=table.decimal,
-            meaning="wordllama" if job.embeddings else None,
+            meaning=settings.encoder,
         )
         say_how_long(console, settings, len(table))
         features, notes = table.features(job.target), list(ratings.notes)
@@ -170,6 +171,11 @@ def check_label(job: Job, settings: Settings) -> None:
     for option, value in single.items():
         if value:
             raise TableError(f"{option} requires a single table, and {job.file} names many")
+    if settings.encoder not in (None, WORDLLAMA):
+        raise TableError(
+            f"--encoder {settings.encoder} requires a single table, and {job.file} names many; "
+            "wordllama reads the texts of many tables, too"
+        )
     check_names(job.file, job.out)
     if settings.kernel not in (None, "linear"):
         raise TableError(

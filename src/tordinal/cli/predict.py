@@ -169,6 +169,8 @@ def run_inspect(path: str) -> None:
         "trained on",
         f"{card['rows']:,} rows, {card['ratings']:,} rated, {card['features']:,} features",
     )
+    if model.encoder.sentences is not None:
+        facts.add_row("sentence encoder", _shown(model.encoder.sentences))
     facts.add_row("expected error", _shown(card["worth"]))
     for name, label in (
         ("this model", "error"),

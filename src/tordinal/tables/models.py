@@ -164,7 +164,7 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
         with warnings.catch_warnings():
             # The file may come from another scikit-learn; the card has the versions.
             warnings.simplefilter("ignore")
-            content = members.pop(ENCODER, b"") or None
+            weights = members.pop(ENCODER, b"") or None
             # What was checked is packed again: how the file was packed does not matter any more.
             state = loads(pack(members), trusted=TRUSTED)
             model = TableModel(**state)
@@ -174,7 +174,7 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
         ):
             raise TypeError("it does not hold what a model holds")
         if isinstance(model.encoder.sentences, SentenceFeatures):
-            model.encoder.sentences.content = content
+            model.encoder.sentences.content = weights
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             check_model(model)

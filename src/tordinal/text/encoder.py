@@ -26,6 +26,7 @@ from tordinal.text.pretrained import (
     choose_device,
     find_folder,
     load_model,
+    no_progress_bars,
     pack,
     read_description,
     require_extra,
@@ -428,7 +429,10 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
 
     def _write(self, folder: Path) -> None:
         """Write the model and the projection into a folder."""
-        self._model.save_pretrained(str(folder), create_model_card=False, safe_serialization=True)
+        with no_progress_bars():
+            self._model.save_pretrained(
+                str(folder), create_model_card=False, safe_serialization=True
+            )
         projection = None
         if self.coef_ is not None:
             projection = {

@@ -18,6 +18,7 @@ __all__ = [
     "find_folder",
     "fingerprint",
     "load_model",
+    "no_progress_bars",
     "pack",
     "read_description",
     "unpack",
@@ -147,7 +148,7 @@ def load_model(folder: Path, device: str) -> Any:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     from sentence_transformers import SentenceTransformer
 
-    with own_random_state(0), _no_progress_bars():
+    with own_random_state(0), no_progress_bars():
         return SentenceTransformer(
             str(check_folder(folder)),
             device=device,
@@ -181,7 +182,8 @@ def own_random_state(seed: int) -> Iterator[None]:
 
 
 @contextmanager
-def _no_progress_bars() -> Iterator[None]:
+def no_progress_bars() -> Iterator[None]:
+    """Keep progress bars of transformers out of the terminal."""
     from transformers.utils import logging
 
     enabled = logging.is_progress_bar_enabled()
