@@ -18,6 +18,7 @@ from tordinal.inference.difference import FEWEST
 from tordinal.tables.results import Rating
 from tordinal.tables.table import Table, cell_text
 from tordinal.tables.values import number, visible
+from tordinal.tables.vectors import owner_of
 
 __all__ = [
     "assumption",
@@ -183,7 +184,7 @@ def representativeness_note(rating: Rating, *, reweighted: bool = False) -> str 
     if result.representative:
         return None
     names = rating.model.encoder.get_feature_names_out()
-    differing = [names[int(f.removeprefix("x"))][0] for f in result.features["feature"]]
+    differing = [owner_of(names[int(f.removeprefix("x"))][0]) for f in result.features["feature"]]
     columns = list(dict.fromkeys(differing))[:MOST_NAMED]
     where = f"column{'s' * (len(columns) > 1)} {', '.join(columns)}"
     start = f"rated and unrated rows differ, most in the {where}: "

@@ -13,6 +13,7 @@ from tordinal.model_selection import deal_folds
 from tordinal.reduction import Ranks
 from tordinal.tables.expected_error import WIDER, Z
 from tordinal.tables.results import Rating
+from tordinal.tables.vectors import owner_of
 
 __all__ = ["column_importance"]
 
@@ -85,7 +86,7 @@ def _places(rating: Rating) -> dict[str, Index]:
     """The features of each column."""
     places: dict[str, list[int]] = {}
     for place, (column, _) in enumerate(rating.model.encoder.get_feature_names_out()):
-        places.setdefault(column, []).append(place)
+        places.setdefault(owner_of(column), []).append(place)
     return {name: np.array(own) for name, own in places.items()}
 
 

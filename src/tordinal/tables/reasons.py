@@ -15,6 +15,7 @@ from tordinal.tables.results import Rating
 from tordinal.tables.surrogate import Surrogate, fit_surrogate
 from tordinal.tables.table import cell_text
 from tordinal.tables.values import visible
+from tordinal.tables.vectors import owner_of
 
 __all__ = ["Reasons"]
 
@@ -173,8 +174,9 @@ class Reasons:
             return [[] for _ in rows]
         words, others = surrogate.contributions(surrogate.encode(self.table, self.rating.X, places))
         labels = self._labels(surrogate)
-        columns = list(dict.fromkeys(column for column, _ in surrogate.features))
-        owner = np.array([columns.index(column) for column, _ in surrogate.features], dtype=int)
+        owners = [owner_of(column) for column, _ in surrogate.features]
+        columns = list(dict.fromkeys(owners))
+        owner = np.array([columns.index(name) for name in owners], dtype=int)
         of_columns = np.zeros((len(places), len(columns)))
         np.add.at(of_columns.T, owner, others.T)
         found = []
@@ -196,6 +198,8 @@ class Reasons:
 
     def _cell(self, name: str, row: int) -> str:
         """A cell as it is shown in a reason."""
+        if name not in self.table:  # lists of numbers
+            return "(numbers)"
         text = " ".join(cell_text(self.table[name][row]).split()) or "(missing)"
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 

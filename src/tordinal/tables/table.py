@@ -7,6 +7,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from tordinal.tables.vectors import FEATURES, expanded
+
 __all__ = ["Table", "cell_text", "unique_names"]
 
 
@@ -40,6 +42,8 @@ class Table:
         Numbers or index labels of the rows. None: counted as a spreadsheet does.
     orders : dict of str to list of str
         Categories of ordered categorical columns, from the lowest to the highest.
+    vectors : ndarray of shape (n_rows, n_features) or None
+        Features beside the table, which are not written.
     """
 
     names: list[str]
@@ -58,6 +62,7 @@ class Table:
     notes: list[str] = field(default_factory=list)
     numbers: list[int | str] | None = None
     orders: dict[str, list[str]] = field(default_factory=dict)
+    vectors: Any = None
 
     def __len__(self) -> int:
         return len(self.columns[0]) if self.columns else 0
@@ -66,8 +71,14 @@ class Table:
         return self.columns[self.names.index(name)]
 
     def features(self, target: str) -> dict[str, list[Any]]:
-        """All columns but the target."""
-        return {n: c for n, c in zip(self.names, self.columns, strict=True) if n != target}
+        """All columns but the target, lists of numbers as a column per number."""
+        features: dict[str, list[Any]] = {}
+        for name, cells in zip(self.names, self.columns, strict=True):
+            if name != target:
+                features |= expanded(name, cells)
+        if self.vectors is not None:
+            features |= expanded(FEATURES, list(self.vectors))
+        return features
 
     @property
     def decimal(self) -> str:
@@ -87,6 +98,7 @@ class Table:
             arrow=None,
             workbook=b"",
             numbers=[self.number(i) for i in rows],
+            vectors=None if self.vectors is None else self.vectors[list(rows)],
         )
 
     def without(self, names: Sequence[str]) -> "Table":
