@@ -3,6 +3,7 @@
 import os
 import warnings
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -27,6 +28,7 @@ from tordinal.tables.settings import WORDLLAMA, Settings
 from tordinal.tables.table import Table
 from tordinal.tables.target import read_target
 from tordinal.tables.totals import total_rows
+from tordinal.tables.vectors import FEATURES, parts_of, read_features
 
 __all__ = ["RatedTable", "rate_table"]
 
@@ -40,6 +42,7 @@ def rate_table(
     drop: str | Sequence[str] = (),
     order: Sequence[Any] | None = None,
     missing: str | Sequence[str] = (),
+    features: Any = None,
     by: str | Sequence[str] = (),
     method: str = "auto",
     C: float | None = None,
@@ -85,6 +88,10 @@ def rate_table(
         categorical, or of a well-known scale.
     missing : str or sequence of str, default=()
         Cells that stand for no value, besides the usual ones.
+    features : array-like, path or None, default=None
+        Numbers beside the table to learn from, such as embeddings: an array with a row per row of
+        the table, or a ``.npy`` or ``.npz`` file with one. Columns of lists of numbers are read in
+        the same way.
     by : str or sequence of str, default=()
         Columns whose groups are estimated, too: average and shares of each product, say.
     method : {"auto", "tor", "redsvm"}, default="auto"
@@ -181,6 +188,8 @@ def rate_table(
     frame = table if isinstance(table, pd.DataFrame) else None
     table, marks = _read(table, encoding, sheet), _names(missing)
     notes = list(table.notes)
+    if features is not None:
+        table = replace(table, vectors=read_features(features, len(table)))
     if filled is not None or ratings is not None:
         table = with_target(table, target)
     find_columns([target], table.names, "target")
@@ -203,10 +212,14 @@ def rate_table(
     if totals:
         numbers = ", ".join(str(table.number(i)) for i in totals)
         notes.append(f"row {numbers} looks like a total and is excluded")
+    cells = part.features(target)
+    chosen = None if columns is None else parts_of(_names(columns), cells)
+    if features is not None and (chosen is not None or _names(text)):
+        chosen = [*(chosen or []), *parts_of([FEATURES], cells)]
     columns_encoder = TableEncoder(
         text=_names(text),
-        columns=None if columns is None else _names(columns),
-        drop=[*_names(drop), *weighed],
+        columns=chosen,
+        drop=parts_of([*_names(drop), *weighed], cells),
         missing=marks,
         decimal=table.decimal,
         meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None,
@@ -217,9 +230,7 @@ def rate_table(
         notes.append(str(selection))
     row_numbers = [part.number(i) for i in range(len(part))]
     weight = None if not weighed else read_weights(part[weighed[0]], given, row_numbers)
-    rating = rate(
-        part.features(target), given, columns_encoder, settings, listen, weight, selection
-    )
+    rating = rate(cells, given, columns_encoder, settings, listen, weight, selection)
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]

@@ -457,3 +457,24 @@ def test_nothing_heavy_is_imported_without_an_encoder(tmp_path):
         [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=tests
     )
     assert done.stdout.splitlines()[-1] == "[]"
+
+
+def test_a_summary_of_many_columns_fits_a_screen(tmp_path):
+    rng = np.random.default_rng(0)
+    wide = pd.DataFrame(rng.normal(size=(60, 384)).round(4))
+    wide.columns = [f"v{j}" for j in range(384)]
+    wide["shop"] = rng.choice(["north", "south"], 60)
+    wide["patient_id"] = [f"P-{i:04d}" for i in range(60)]
+    wide["grade"] = [1 + int(v > 0) if i < 40 else None for i, v in enumerate(wide["v0"])]
+    wide.to_csv(tmp_path / "in.csv", index=False)
+    out = run("label", tmp_path / "in.csv", "--target", "grade", "--method", "redsvm",
+              "-o", tmp_path / "out.csv", "--report", tmp_path / "r.html")  # fmt: skip
+    lines = out.output.splitlines()
+    assert len(lines) < 50
+    assert any("v0, v1, v2 and 381 more" in line for line in lines)
+    assert any("shop" in line and "category" in line for line in lines)
+    assert any("patient_id" in line and "excluded" in line for line in lines)
+    page = (tmp_path / "r.html").read_text()
+    tables = page[: page.index("How it was done")]
+    assert "patient_id" not in tables  # an excluded column is not shown in the rows that are listed
+    assert "What was done with each column" in page

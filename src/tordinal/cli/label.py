@@ -40,6 +40,7 @@ __all__ = ["Job", "check_job", "listed", "names_in", "run_label", "say_how_long"
 QUICK_ROWS, SECONDS, SECONDS_PER_ROW = 200, 5.0, 0.0015
 MANY_ROWS, SECONDS_PER_MORE = 10_000, 0.0002  # beyond, models are fitted to a part of the rows
 MOST_GROUPS = 20  # of a column that are printed
+MOST_COLUMNS, SHOWN_NAMES = 20, 3  # lines about columns; names in a line about many
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,6 +68,7 @@ class Job:
     reasons: bool = False
     reweight: bool = False
     weight: str | None = None
+    features: str | None = None
     abstain: float | None = None
     force: bool = False
 
@@ -113,6 +115,8 @@ def run_label(
     inputs |= {f"--filled ({k})" if k > 1 else "--filled": p for k, p in enumerate(job.filled, 1)}
     if job.ratings is not None:
         inputs["--ratings"] = job.ratings
+    if job.features is not None:
+        inputs["--features"] = job.features
     outputs = Outputs(inputs, destinations)
     confirm_overwriting(destinations.values(), job.target, job.force)
     with outputs, ProgressDisplay(quiet) as progress:
@@ -139,6 +143,7 @@ def run_label(
                 quick=settings.quick,
                 abstain=job.abstain,
                 probabilities=job.probabilities,
+                features=job.features,
                 cost=settings.cost,
                 class_weight=settings.class_weight,
                 sample_weight=job.weight,
@@ -237,16 +242,7 @@ def summarise(
     expected = rating.expected_error
     useful = expected.judgement == "useful"
     console.print(Text(visible(str(expected)), style="bold" if useful else "bold yellow"))
-    columns = grid("column", "read as", "how or why", "missing")
-    for c in rating.model.encoder.plan_:
-        missing = (
-            f"{c['missing']:,} {'imputed' if c['role'] != 'excluded' else ''}".strip()
-            if c["missing"]
-            else ""
-        )
-        why = Text(visible(c["why"]))
-        columns.add_row(Text(visible(c["name"]) or "(no name)"), c["role"], why, missing)
-    console.print(columns)
+    _print_columns(console, rating.model.encoder.plan_)
     totals = rating.totals
     counts = grid("rating", "given", "predicted")
     for k, name in enumerate(rating.target.classes):
@@ -283,6 +279,28 @@ def summarise(
     for what, path in job.outputs.items():
         where = visible(path) if path != "-" else "standard output"
         console.print(Text(f"  {what:7} {where}"), soft_wrap=True)
+
+
+def _print_columns(console: Console, plan: list[dict[str, Any]]) -> None:
+    """Print what was done with each column; those of many that are read alike share a line."""
+    alike: dict[Any, list[dict[str, Any]]] = {}
+    for place, c in enumerate(plan):
+        kind = (c["role"], c["why"]) if len(plan) > MOST_COLUMNS else place
+        alike.setdefault(kind, []).append(c)
+    grids = grid("column", "read as", "how or why", "missing")
+    for columns in list(alike.values())[:MOST_COLUMNS]:
+        first, missing = columns[0], sum(c["missing"] for c in columns)
+        names = [visible(c["name"]) or "(no name)" for c in columns[:SHOWN_NAMES]]
+        more = len(columns) - len(names)
+        name = ", ".join(names) + (f" and {more:,} more" if more else "")
+        count = f"{missing:,} {'imputed' if first['role'] != 'excluded' else ''}".strip()
+        grids.add_row(
+            Text(name), first["role"], Text(visible(first["why"])), count if missing else ""
+        )
+    console.print(grids)
+    if len(alike) > MOST_COLUMNS:
+        rest = sum(len(columns) for columns in list(alike.values())[MOST_COLUMNS:])
+        console.print(f"and {rest:,} other columns; --report R.html lists all.", highlight=False)
 
 
 def _print_groups(console: Console, groups: pd.DataFrame) -> None:

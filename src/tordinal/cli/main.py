@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from tordinal.cli.options import ClassWeight, Cost, Reasons, Reweight, Weight
+from tordinal.cli.options import ClassWeight, Cost, Features, Reasons, Reweight, Weight
 from tordinal.exceptions import InputError
 
 app = typer.Typer(
@@ -131,6 +131,7 @@ def label(
             metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
         ),
     ] = None,
+    features: Features = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -289,6 +290,7 @@ def label(
             sheet=sheet, filled=filled or [], ratings=ratings, next=next_rows,
             probabilities=probabilities, abstain=abstain, by=by or [],
             groups=groups, force=force, reasons=reasons, reweight=reweight, weight=weight,
+            features=features,
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many
@@ -339,6 +341,7 @@ def predict(
             metavar="0.6", help="Leave rows below this confidence unrated.", min=0.0, max=1.0
         ),
     ] = None,
+    features: Features = None,
     sheet: Sheet = None,
     scheduler: Scheduler = None,
     encoding: Encoding = None,
@@ -365,11 +368,12 @@ def predict(
                 )
             run_predict(
                 model, file, out, encoding, sheet, probabilities=probabilities, abstain=abstain,
-                force=force, quiet=quiet,
+                force=force, quiet=quiet, features=features,
             )  # fmt: skip
             return
-        if sheet is not None:
-            raise InputError(f"--sheet goes with a single table, and {file} names many")
+        for option, value in (("--sheet", sheet), ("--features", features)):
+            if value is not None:
+                raise InputError(f"{option} goes with a single table, and {file} names many")
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.many import check_names, run_predict_many
 

@@ -165,6 +165,7 @@ def check_label(job: Job, settings: Settings) -> None:
         "--reasons": job.reasons,
         "--reweight": job.reweight,
         "--weight": job.weight,
+        "--features": job.features,
         "--cost": settings.cost,
         "--class-weight": settings.class_weight,
     }

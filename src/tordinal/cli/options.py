@@ -4,7 +4,7 @@ from typing import Annotated
 
 import typer
 
-__all__ = ["ClassWeight", "Cost", "Reasons", "Reweight", "Weight"]
+__all__ = ["ClassWeight", "Cost", "Features", "Reasons", "Reweight", "Weight"]
 
 Cost = Annotated[
     str | None,
@@ -25,6 +25,14 @@ ClassWeight = Annotated[
 Weight = Annotated[
     str | None,
     typer.Option(metavar="COLUMN", help="Column with the weight of each given rating."),
+]
+Features = Annotated[
+    str | None,
+    typer.Option(
+        metavar="E.npy",
+        help="Embeddings or other numbers to learn from: .npy, or .npz with one array, a row per "
+        "row of FILE.",
+    ),
 ]
 Reasons = Annotated[
     bool, typer.Option("--reasons", help="Add a column with the main reasons of each rating.")

@@ -24,6 +24,7 @@ from tordinal.tables.models import load_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.values import TableError, visible
+from tordinal.tables.vectors import FEATURES, owner_of, read_features
 
 __all__ = ["run_inspect", "run_predict", "summarise_predictions"]
 
@@ -39,6 +40,7 @@ def run_predict(
     abstain: float | None = None,
     force: bool = False,
     quiet: bool = False,
+    features: str | None = None,
 ) -> None:
     """Rate every row of a table with a saved model.
 
@@ -56,6 +58,8 @@ def run_predict(
         Whether to replace an existing file without asking.
     quiet : bool
         Whether to print errors only.
+    features : str or None
+        NumPy file of numbers beside the table.
     """
     started = time.perf_counter()
     console = console_for(out, quiet)
@@ -67,9 +71,15 @@ def run_predict(
     with outputs, ProgressDisplay(quiet) as progress:
         progress("reading", 0, 1)
         table = read_table(file, encoding, sheet)
+        if features is not None:
+            table.vectors = read_features(features, len(table))
+        elif any(owner_of(name) == FEATURES != name for name in model.used):
+            raise TableError(
+                f"{model_path} learned from an array beside the table; name one with --features"
+            )
         progress("predicting", 0, 1)
-        features = table.features(model.target)
-        labels, confidence, probability = model.rate(features)
+        cells = table.features(model.target)
+        labels, confidence, probability = model.rate(cells)
         answers = Answers.made(
             labels, confidence, np.zeros(len(table), dtype=bool), probability, model.classes,
             abstain,
@@ -83,9 +93,9 @@ def run_predict(
         ignore_interrupts()
         outputs.commit()
     compared = compare(model, table, labels) if model.target in table.names else None
-    predicted = np.bincount(probability.argmax(axis=1), minlength=len(model.classes)).tolist()
+    predicted = np.bincount(model.decide(probability), minlength=len(model.classes)).tolist()
     summarise_predictions(
-        console, model, compared, predicted, model.encoder.compare(features),
+        console, model, compared, predicted, model.encoder.compare(cells),
         None if abstain is None else (answers.unsure, abstain), out,
         time.perf_counter() - started, table.notes,
     )  # fmt: skip

@@ -93,10 +93,13 @@ class TableModel:
     def rate_features(self, X: Matrix) -> tuple[list[Any], Array, Array]:
         """Rate rows by their features; returns what `rate` does."""
         p = self.estimator.predict_proba(X)
-        # Probabilities agree with predictions, unless errors have costs.
-        decide = getattr(self.estimator, "decide", lambda p: p.argmax(axis=1))
-        rank = decide(p)
+        rank = self.decide(p)
         return [self.classes[k] for k in rank], p[np.arange(len(p)), rank], p
+
+    def decide(self, probability: Array) -> NDArray[np.int64]:
+        """Ranks by probabilities: the most probable ones, unless errors have costs."""
+        decide = getattr(self.estimator, "decide", lambda p: p.argmax(axis=1))
+        return decide(probability)
 
     def predict(
         self, frame: Any, *, probabilities: bool = False, abstain: float | None = None

@@ -3,7 +3,7 @@
 import os
 import re
 import zipfile
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 import numpy as np
@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from tordinal.exceptions import InputError
 from tordinal.tables.values import TableError, is_missing
 
-__all__ = ["FEATURES", "expanded", "owner_of", "read_features", "vector_size"]
+__all__ = ["FEATURES", "expanded", "owner_of", "parts_of", "read_features", "vector_size"]
 
 Array = NDArray[np.float64]
 
@@ -62,8 +62,10 @@ def expanded(name: str, cells: Sequence[Any]) -> dict[str, list[Any]]:
     for i, cell in enumerate(cells):
         if isinstance(cell, (list, tuple, np.ndarray)):
             values[i] = cell
-    finite = np.isfinite(values)
-    columns = np.where(finite, values, None) if not finite.all() else values
+    columns: NDArray[Any] = values
+    if not np.isfinite(values).all():
+        columns = values.astype(object)
+        columns[~np.isfinite(values)] = None
     return {f"{name}[{j + 1}]": columns[:, j].tolist() for j in range(size)}
 
 
@@ -76,6 +78,21 @@ def owner_of(name: str) -> str:
     ('embedding', 'price')
     """
     return PART.sub("", name)
+
+
+def parts_of(names: Sequence[str], cells: Collection[str]) -> list[str]:
+    """Names of columns; of a column of lists the names of its numbers.
+
+    Examples
+    --------
+    >>> parts_of(["price", "e"], {"price": [], "e[1]": [], "e[2]": []})
+    ['price', 'e[1]', 'e[2]']
+    """
+    parts: list[str] = []
+    for name in names:
+        own = [] if name in cells else [part for part in cells if owner_of(part) == name]
+        parts += own or [name]
+    return parts
 
 
 def read_features(features: Any, n_rows: int) -> Array:
@@ -135,6 +152,8 @@ def _load(path: str) -> NDArray[Any]:
                     f"`features` {path} must hold one array, and has {len(archive.files)}: {names}"
                 )
             return archive[archive.files[0]]
+    except TableError:
+        raise
     except OSError as error:
         raise TableError(f"`features` {path} cannot be read: {error.strerror or error}") from None
     except (ValueError, EOFError, zipfile.BadZipFile, MemoryError):
