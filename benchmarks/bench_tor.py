@@ -74,7 +74,7 @@ class SVCTrainer:
 def with_svc(n: int, trainings: int) -> dict[str, Any]:
     """A few trainings, timed and scaled to all of them."""
     from tordinal.engines.host.pseudo_labels import HostLabels
-    from tordinal.transduction import Schedule, class_counts, transduce
+    from tordinal.transduction import CostSchedule, class_counts, transduce
 
     X, _, hidden = clusters(n)
     rank = np.where(hidden > 0, hidden - 1, -1)
@@ -89,7 +89,7 @@ def with_svc(n: int, trainings: int) -> dict[str, Any]:
 
     _, seconds = timed(
         lambda: transduce(
-            trainer, labels, Schedule(), lambda _: class_counts(ratio, n - LABELS), enough
+            trainer, labels, CostSchedule(), lambda _: class_counts(ratio, n - LABELS), enough
         )
     )  # fmt: skip
     return {"seconds": seconds, "trainings": len(done)}

@@ -9,6 +9,7 @@ from typer.testing import CliRunner
 
 from tordinal.cli.main import app
 from tordinal.datasets import make_reviews
+from tordinal.tables.many import find_files
 
 TEXTS, STARS = make_reviews(150, random_state=0)
 FAST = ["--method", "tor"]
@@ -43,3 +44,11 @@ def command(*arguments, **options):
     return subprocess.run(
         [*COMMAND, *map(str, arguments)], capture_output=True, timeout=300, check=False, **options
     )
+
+
+def parquet_files(folder):
+    """The rows of `frame` in three Parquet files, one of them without rows."""
+    ends = [0, 20, 20, 150]
+    for i in range(3):
+        frame()[ends[i] : ends[i + 1]].to_parquet(folder / f"{i}.parquet", index=False)
+    return find_files(str(folder / "*.parquet"))

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tordinal.engines.host.pseudo_labels import HostLabels
-from tordinal.transduction import Schedule, class_counts, transduce
+from tordinal.transduction import CostSchedule, class_counts, transduce
 
 
 @dataclass
@@ -40,11 +40,11 @@ def test_class_counts_do_not_depend_on_the_order_of_the_classes(ratio, n, data):
 
 
 def test_the_schedule_is_the_papers():
-    assert list(Schedule(1e-5).values()) == []
-    levels = list(Schedule(1.0).values())
-    assert len(levels) == len(Schedule(1.0)) == 17
+    assert list(CostSchedule(1e-5).values()) == []
+    levels = list(CostSchedule(1.0).values())
+    assert len(levels) == len(CostSchedule(1.0)) == 17
     assert levels[-1] == pytest.approx(0.65536)
-    assert list(Schedule(1.0, C2_max=3e-5).values()) == [1e-5, 2e-5, 3e-5]
+    assert list(CostSchedule(1.0, C2_max=3e-5).values()) == [1e-5, 2e-5, 3e-5]
 
 
 @dataclass
@@ -80,7 +80,7 @@ def run(trainer, levels, rough=False, **options):
     """Algorithm 1 for two labelled rows and two others, at some values of C2."""
     labels = HostLabels(np.array([0, 1, -1, -1]), np.ones(4))
     factor = levels[1] / levels[0] if len(levels) > 1 else 2.0
-    schedule = Schedule(1.0, levels[0], factor, levels[-1], rough=rough)
+    schedule = CostSchedule(1.0, levels[0], factor, levels[-1], rough=rough)
     return transduce(trainer, labels, schedule, lambda _: np.array([1, 1]), **options)
 
 

@@ -28,7 +28,7 @@ from tordinal.reduction import UNLABELED, Ranks
 from tordinal.solvers import Solution, Solver, hold, solver_for
 from tordinal.swapping import Gain
 from tordinal.training_set import TrainingSet
-from tordinal.transduction import Schedule, Transduction, class_counts, transduce
+from tordinal.transduction import CostSchedule, Transduction, class_counts, transduce
 
 __all__ = ["Budget", "Model", "Recipe", "SolverTrainer", "fit_model", "held_out"]
 
@@ -94,9 +94,11 @@ class Recipe:
         return hold(kernel, X, self.problem(n_classes), self.cache_size, self.tol)
 
     @property
-    def schedule(self) -> Schedule:
+    def schedule(self) -> CostSchedule:
         """The costs of Algorithm 1, and how it swaps."""
-        return Schedule(self.C, self.C2_start, self.C2_factor, self.C2_max, self.swaps, self.rough)
+        return CostSchedule(
+            self.C, self.C2_start, self.C2_factor, self.C2_max, self.swaps, self.rough
+        )
 
     def n_levels(self, rank: Ranks) -> int:
         """How many levels a fit has: the supervised training, and each value of C2."""

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from tordinal.engines.base import Fit, PseudoLabels
 from tordinal.swapping import Gain, Swaps
 
-__all__ = ["Schedule", "Trainer", "Transduction", "class_counts", "transduce"]
+__all__ = ["CostSchedule", "Trainer", "Transduction", "class_counts", "transduce"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -52,7 +52,7 @@ class Trainer(Protocol):
 
 
 @dataclass(frozen=True)
-class Schedule:
+class CostSchedule:
     """The costs that Algorithm 1 trains with, and how labels are swapped in between.
 
     Attributes
@@ -71,9 +71,9 @@ class Schedule:
 
     Examples
     --------
-    >>> list(Schedule(1.0, 0.25).values())
+    >>> list(CostSchedule(1.0, 0.25).values())
     [0.25, 0.5]
-    >>> list(Schedule(1.0, 0.25, C2_max=0.3).values())
+    >>> list(CostSchedule(1.0, 0.25, C2_max=0.3).values())
     [0.25, 0.3]
     """
 
@@ -176,7 +176,7 @@ def run(work: Callable[[], Any]) -> Any:
 def transduce(
     trainer: Trainer,
     labels: PseudoLabels,
-    schedule: Schedule,
+    schedule: CostSchedule,
     counts: Callable[[Fit], Index],
     on_training: OnTraining | None = None,
     protect: Callable[[Callable[[], Any]], Any] = run,
@@ -189,7 +189,7 @@ def transduce(
         Solves (4) for fixed ranks.
     labels : PseudoLabels
         The labels of the rows.
-    schedule : Schedule
+    schedule : CostSchedule
         Costs and swaps.
     counts : callable
         Class counts of the pseudo-labels, given the supervised fit.
@@ -232,7 +232,7 @@ class _Search:
 
     trainer: Trainer
     labels: PseudoLabels
-    schedule: Schedule
+    schedule: CostSchedule
     on_training: OnTraining
 
     def train_supervised(self) -> _Level:
@@ -310,7 +310,7 @@ class _Search:
 
 
 def _measurable(
-    schedule: Schedule, supervised: Fit, labels: PseudoLabels, trainer: Trainer
+    schedule: CostSchedule, supervised: Fit, labels: PseudoLabels, trainer: Trainer
 ) -> list[float]:
     """The values of C2 at which unlabelled rows can change anything, and the last one.
 

@@ -23,8 +23,6 @@ from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.many import (
     Files,
-    Rated,
-    Source,
     find_files,
     fit_on_all,
     output_names,
@@ -41,6 +39,7 @@ from tordinal.tables.rating import (
 from tordinal.tables.settings import WORDLLAMA
 from tordinal.tables.target import Target, ranks_of, read_ratings
 from tordinal.tables.values import TableError
+from tordinal.tables.worker import Rated, TableReader
 
 __all__ = ["check_label", "check_names", "run_label_many", "run_predict_many"]
 
@@ -85,18 +84,18 @@ def run_label_many(
         OutputFolder("--out", job.out) as folder,
         ProgressDisplay(quiet) as progress,
     ):
-        source = Source(
+        reader = TableReader(
             target=job.target,
             encoding=job.encoding,
             order=None if order is None else tuple(order),
             missing=tuple(marks),
         )
-        files = Files(default_client(), paths, source, progress)
+        files = Files(default_client(), paths, reader, progress)
         surveys = files.survey()
         cells: Counter[Any] = sum((s.cells for s in surveys), Counter())
         order = order or next((s.order for s in surveys if s.order), None)
         ratings = read_ratings(job.target, cells, order, marks)
-        files.source = replace(source, order=tuple(map(str, ratings.classes)))
+        files.reader = replace(reader, order=tuple(map(str, ratings.classes)))
         table = files.sample(*sample_sizes(surveys, ratings), settings.seed)
         rank = ranks_of(table[job.target], ratings)
         target = Target(job.target, ratings.classes, rank, [], table[job.target])
@@ -229,8 +228,8 @@ def run_predict_many(
     console = console_for(out, quiet)
     with OutputFolder("--out", out) as folder, ProgressDisplay(quiet) as progress:
         model = load_model(model_path)
-        source = Source(model.target, encoding, replace_earlier=False)
-        files = Files(default_client(), paths, source, progress)
+        reader = TableReader(model.target, encoding, replace_earlier=False)
+        files = Files(default_client(), paths, reader, progress)
         places = [str(folder.part / name) for name in outs]
         for place in places:
             os.makedirs(os.path.dirname(place), exist_ok=True)

@@ -34,7 +34,7 @@ from tordinal.problem import Problem
 from tordinal.projection import Projection
 from tordinal.reduction import ranks
 from tordinal.threads import one_thread_each
-from tordinal.transduction import Schedule, Transduction, class_counts, transduce
+from tordinal.transduction import CostSchedule, Transduction, class_counts, transduce
 
 __all__ = ["ClusterClassifier"]
 
@@ -110,9 +110,9 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
                 "learns from unlabelled rows too, or drop those rows."
             )
 
-    def _schedule(self) -> Schedule:
+    def _schedule(self) -> CostSchedule:
         """The costs of Algorithm 1."""
-        return Schedule(self.C)
+        return CostSchedule(self.C)
 
     def _class_counts(self, trainer: ClusterTrainer, given: Any, free: int) -> Any:
         """How many pseudo-labels of each class there are, for a supervised fit."""

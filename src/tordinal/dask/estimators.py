@@ -13,7 +13,7 @@ from tordinal.estimators._base import (
     SCHEDULE_CONSTRAINTS,
     keep_parameters,
 )
-from tordinal.transduction import Schedule, Transduction
+from tordinal.transduction import CostSchedule, Transduction
 
 __all__ = ["REDSVM", "TOR"]
 
@@ -196,8 +196,8 @@ class TOR(ClusterClassifier):
         self._fit(X, y, sample_weight)
         return self
 
-    def _schedule(self) -> Schedule:
-        return Schedule(self.C, self.C2_start, self.C2_factor, self.C2_max, self.swaps)
+    def _schedule(self) -> CostSchedule:
+        return CostSchedule(self.C, self.C2_start, self.C2_factor, self.C2_max, self.swaps)
 
     def _keep(self, result: Transduction, data: BlockedData, parts: Parts) -> None:
         import dask.array as da

@@ -21,38 +21,28 @@ from numpy.typing import NDArray
 from tordinal.engines.dask.waiting import lost, still_there
 from tordinal.estimators import TOR
 from tordinal.progress import Listener
-from tordinal.reduction import UNLABELED
-from tordinal.tables.answers import Answers, is_earlier
 from tordinal.tables.columns import TableEncoder
-from tordinal.tables.compared import Compared, compare
-from tordinal.tables.drift import CellCounts
-from tordinal.tables.files import format_of, read_table
-from tordinal.tables.fingerprints import fingerprints
-from tordinal.tables.parquet import write_parquet
-from tordinal.tables.rating_order import spelled
-from tordinal.tables.results import Rating, Totals, card_of
-from tordinal.tables.roles import find_columns
+from tordinal.tables.files import format_of
+from tordinal.tables.results import Rating, card_of
 from tordinal.tables.table import Table
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import (
     Ratings,
-    count_cells,
-    is_rated,
-    original_labels,
-    ranks_of,
 )
 from tordinal.tables.values import TableError
+from tordinal.tables.worker import (
+    Rated,
+    Survey,
+    TableReader,
+    draw,
+    encode,
+    labels_in,
+    rate_file,
+    survey,
+    words_of,
+)
 
-__all__ = [
-    "Files",
-    "Rated",
-    "Source",
-    "Survey",
-    "find_files",
-    "fit_on_all",
-    "output_names",
-    "sample_sizes",
-]
+__all__ = ["Files", "find_files", "fit_on_all", "output_names", "sample_sizes"]
 
 SAMPLED_RATED, SAMPLED_OTHERS = 4000, 4000  # rows that a model is chosen on, at most
 MOST_COUNTED = 2_000_000  # words counted at the same time; beyond, those of one row are forgotten
@@ -94,178 +84,8 @@ def _is_table(name: str) -> bool:
         return False
 
 
-@dataclass(frozen=True)
-class Source:
-    """How every file is read.
-
-    Attributes
-    ----------
-    target : str
-        Name of the column of ratings.
-    encoding : str or None
-        Encoding of text formats.
-    order : tuple of str or None
-        Ratings from the lowest to the highest, where they were named.
-    missing : tuple of str
-        Marks of cells without a value.
-    replace_earlier : bool
-        Whether columns of an earlier run are replaced; otherwise they are an error.
-    """
-
-    target: str
-    encoding: str | None = None
-    order: tuple[str, ...] | None = None
-    missing: tuple[str, ...] = ()
-    replace_earlier: bool = True
-
-    def table(self, path: str) -> Table:
-        """Read a file."""
-        if not os.path.exists(path):
-            raise TableError(
-                f"{path}: a worker cannot find this file; all workers need the same folders"
-            )
-        table = read_table(path, self.encoding, empty=True)
-        earlier = [name for name in table.names if is_earlier(name, self.target)]
-        if earlier and not self.replace_earlier:
-            raise TableError(f"{path} has a column {earlier[0]!r} already; rename or remove it")
-        return table.without(earlier) if earlier else table
-
-    def rated(self, table: Table) -> NDArray[np.bool_]:
-        """Which rows hold something that is a rating."""
-        cells = table[self.target]
-        return np.array([is_rated(spelled(c), self.order, self.missing) for c in cells], dtype=bool)
-
-
-# What runs on a worker ----------------------------------------------------------------------------
-
-
-@dataclass
-class Survey:
-    """What a file holds: columns, rows, and how often each cell of the target."""
-
-    names: list[str]
-    rows: int
-    cells: Counter[Any]
-    order: list[str] | None
-
-
-def survey(path: str, source: Source) -> Survey:
-    """Look at a file."""
-    table = source.table(path)
-    find_columns([source.target], table.names, "target")
-    cells = count_cells(source.target, table[source.target])
-    return Survey(table.names, len(table), cells, table.orders.get(source.target))
-
-
-def draw(path: str, source: Source, n_rated: int, n_others: int, seed: tuple[int, int]) -> Table:
-    """Some rows of a file with a rating and some without one, drawn at random."""
-    table = source.table(path)
-    rng, rated = np.random.default_rng(seed), source.rated(table)
-    rows = np.concatenate(
-        [
-            rng.permutation(np.flatnonzero(kind))[:n]
-            for kind, n in ((rated, n_rated), (~rated, n_others))
-        ]
-    )
-    rows.sort()
-    part = table.part(rows.tolist())
-    part.numbers = [f"{os.path.basename(path)} {table.number(i)}" for i in rows.tolist()]
-    return part
-
-
-def words_of(path: str, source: Source, encoder: TableEncoder) -> dict[str, Counter[str]]:
-    """In how many rows of a file each word is."""
-    return encoder.count_words(source.table(path).features(source.target))
-
-
-def encode(
-    path: str, source: Source, encoder: TableEncoder, columns: Any, ratings: Ratings, only: bool
-) -> Any:
-    """The features of a file's rows, in one view; of those with a rating `only`, if so wanted."""
-    table = source.table(path)
-    if only:
-        table = table.part(np.flatnonzero(ranks_of(table[source.target], ratings) >= 0).tolist())
-    if len(table) == 0:
-        n = len(encoder.get_feature_names_out()) if columns is None else len(columns)
-        return sp.csr_matrix((0, n)) if encoder.views() else np.empty((0, n))
-    X = encoder.transform(table.features(source.target))
-    return X if columns is None else X[:, columns]
-
-
-def labels_in(path: str, source: Source, ratings: Ratings, only: bool) -> NDArray[np.int64]:
-    """The ranks of a file's rows, -1 where there is none."""
-    rank = ranks_of(source.table(path)[source.target], ratings)
-    return rank[rank >= 0] if only else rank
-
-
-@dataclass
-class Rated:
-    """What came of rating a file, or several."""
-
-    totals: Totals
-    unsure: int
-    learned: NDArray[np.uint64]
-    compared: Compared
-    cells: list[CellCounts]
-
-    def __add__(self, other: "Rated") -> "Rated":
-        return Rated(
-            self.totals + other.totals, self.unsure + other.unsure,
-            np.concatenate([self.learned, other.learned]), self.compared + other.compared,
-            [mine + theirs for mine, theirs in zip(self.cells, other.cells, strict=True)],
-        )  # fmt: skip
-
-
-def rate_file(
-    path: str,
-    out: str,
-    source: Source,
-    model: TableModel,
-    ratings: Ratings | None,
-    probabilities: bool,
-    abstain: float | None,
-) -> Rated:
-    """Rate the rows of a file and write them, with the ratings, as Parquet."""
-    table, K = source.table(path), len(model.classes)
-    features = table.features(source.target)
-    p = model.rate(features)[2] if len(table) else np.empty((0, K))
-    rank, given = p.argmax(axis=1), np.zeros(len(table), dtype=bool)
-    if ratings is not None:
-        known = ranks_of(table[source.target], ratings)
-        given = known != UNLABELED
-        rank = np.where(given, known, rank)
-        p = np.where(given[:, None], np.eye(K)[rank], p)
-    confidence = p[np.arange(len(rank)), rank]
-    cells = table[source.target] if given.any() else None
-    labels = original_labels(cells, given, model.classes, rank, one_type=True)
-    answers = Answers.made(labels, confidence, given, p, model.classes, abstain)
-    added = answers.columns(source.target, probabilities, list(range(len(table))), len(table))
-    numbers = {name: [0.5] for name in added if not name.endswith(("_predicted", "_source"))}
-    texts = {f"{source.target}_source": [""]}
-    alike = {f"{source.target}_predicted": model.classes, **numbers, **texts}
-    part = f"{out}.{os.getpid()}"  # two workers may have been given the same file
-    with open(part, "wb") as file:
-        write_parquet(table, added, file, alike)
-        file.flush()
-        os.fsync(file.fileno())
-    os.replace(part, out)
-    compared = (
-        compare(model, table, labels)
-        if ratings is None and source.target in table.names
-        else Compared()
-    )
-    learned = np.empty(0, dtype=np.uint64)
-    if given.any():
-        learned = np.unique(fingerprints(features, model.used)[given])
-    cells = model.encoder.compare(features) if ratings is None else []
-    return Rated(Totals.of(rank, given, confidence, K), answers.unsure, learned, compared, cells)
-
-
 def _same(value: Any) -> Any:
     return value
-
-
-# What the driver does -----------------------------------------------------------------------------
 
 
 @dataclass
@@ -278,7 +98,7 @@ class Files:
         The cluster.
     paths : list of str
         The files.
-    source : Source
+    reader : TableReader
         How they are read.
     listen : callable
         Told what is being done, how much of it, of how much.
@@ -286,7 +106,7 @@ class Files:
 
     client: Any
     paths: list[str]
-    source: Source
+    reader: TableReader
     listen: Listener
 
     def each(
@@ -330,7 +150,7 @@ class Files:
 
     def survey(self) -> list[Survey]:
         """What the files hold; all must have the same columns."""
-        args = [(path, self.source) for path in self.paths]
+        args = [(path, self.reader) for path in self.paths]
         found = dict(self.each("looking at the files", survey, args))
         surveys = [found[place] for place in range(len(self.paths))]
         for path, other in zip(self.paths, surveys, strict=True):
@@ -353,7 +173,7 @@ class Files:
             Seed of the choice.
         """
         args = [
-            (path, self.source, n, m, (seed, place))
+            (path, self.reader, n, m, (seed, place))
             for place, (path, n, m) in enumerate(zip(self.paths, rated, others, strict=True))
         ]
         parts = dict(self.each("drawing a sample", draw, args))
@@ -368,7 +188,7 @@ class Files:
     def words(self, encoder: TableEncoder) -> dict[str, Counter[str]]:
         """In how many rows of all files each word is, by the column of texts."""
         shared = self.shared(encoder)
-        args = [(path, self.source, shared) for path in self.paths]
+        args = [(path, self.reader, shared) for path in self.paths]
         total: dict[str, Counter[str]] = {}
         for _, counts in self.each("counting words", words_of, args):
             for column, words in counts.items():
@@ -397,7 +217,7 @@ class Files:
         meta = sp.csr_matrix((0, 0)) if encoder.views() else np.empty((0, 0))
         X, y = [], []
         for path, rows in zip(self.paths, sizes, strict=True):
-            given = (path, self.source)
+            given = (path, self.reader)
             block = delayed(encode)(*given, shared, places, ratings, only_rated)
             X.append(da.from_delayed(block, (rows, n), np.float64, meta))
             labels = delayed(labels_in)(*given, ratings, only_rated)
@@ -416,7 +236,7 @@ class Files:
         """Rate and write every file."""
         shared = self.shared(model)
         args = [
-            (path, out, self.source, shared, ratings, probabilities, abstain)
+            (path, out, self.reader, shared, ratings, probabilities, abstain)
             for path, out in zip(self.paths, outs, strict=True)
         ]
         total: Rated | None = None

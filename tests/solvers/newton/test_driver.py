@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from problems import problem_of
 
-from tordinal.solvers.newton.driver import Descent, Progress, line_search
+from tordinal.solvers.newton.driver import Descent, Evaluation, line_search
 
 
 class Quartic(Descent):
@@ -12,7 +12,7 @@ class Quartic(Descent):
         gradient = self.t**3 - 1.0
         self.direction = -gradient / (3.0 * self.t**2 + 1e-3)
         slope = float(gradient @ self.direction)
-        return Progress(slope, float(np.sqrt(abs(slope))), False)
+        return Evaluation(slope, float(np.sqrt(abs(slope))), False)
 
     def step_length(self, slope):
         def along(step):

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from tordinal.problem import Problem
 
-__all__ = ["Descent", "Progress", "line_search"]
+__all__ = ["Descent", "Evaluation", "line_search"]
 
 Array = NDArray[np.float64]
 
@@ -18,7 +18,7 @@ LINE_STEPS, LINE_SHARE = 40, 0.1  # of a line search, and the share of the slope
 WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magnitude
 
 
-class Progress(NamedTuple):
+class Evaluation(NamedTuple):
     """What an evaluation has found.
 
     Attributes
@@ -51,7 +51,7 @@ class Descent(ABC):
         self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
 
     @abstractmethod
-    def evaluate(self, tol: float) -> Progress:
+    def evaluate(self, tol: float) -> Evaluation:
         """The objective with its derivatives, and Newton's direction from here."""
 
     @abstractmethod

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from tordinal.engines.base import RowBlocks, Samples, project
 from tordinal.problem import Problem
-from tordinal.solvers.newton.driver import Descent, Progress, line_search
+from tordinal.solvers.newton.driver import Descent, Evaluation, line_search
 from tordinal.solvers.newton.equations import Equations, Slopes, equations_for
 from tordinal.solvers.newton.relaxation import Relaxation, Residuals
 from tordinal.solvers.newton.terms import (
@@ -242,7 +242,7 @@ class FeatureDescent(Descent):
             return Smooth(self.problem)
         return Proximal(Relaxation(self.problem, width))
 
-    def evaluate(self, tol: float) -> Progress:
+    def evaluate(self, tol: float) -> Evaluation:
         """The objective with its derivatives, and Newton's direction from here.
 
         The violation is measured by Newton's decrement, twice the decrease that the quadratic model
@@ -254,11 +254,11 @@ class FeatureDescent(Descent):
         if proximal and self._nearby:  # the equations of the last step are accurate enough
             decrement = -slopes.along(*self.equations.repeated(slopes))
             if 0.0 <= decrement <= enough:
-                return Progress(-decrement, self._relative(slopes, decrement, gap), True)
+                return Evaluation(-decrement, self._relative(slopes, decrement, gap), True)
         self.v, self.tau, slope = self._direction(slopes)
         violation = self._relative(slopes, abs(slope), gap)
         done = abs(slope) <= enough
-        return Progress(slope, 0.0 if done and not proximal else violation, done)
+        return Evaluation(slope, 0.0 if done and not proximal else violation, done)
 
     def _direction(self, slopes: Slopes) -> tuple[Array, Array, float]:
         """Newton's direction and the derivative along it."""

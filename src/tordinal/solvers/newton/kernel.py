@@ -21,7 +21,7 @@ from numpy.typing import NDArray
 
 from tordinal.engines.base import KernelMatrix
 from tordinal.problem import Problem
-from tordinal.solvers.newton.driver import Descent, Progress, line_search
+from tordinal.solvers.newton.driver import Descent, Evaluation, line_search
 from tordinal.solvers.newton.kernel_space import KernelSpace
 from tordinal.solvers.newton.square_root import SquareRoot
 from tordinal.solvers.solver import COARSE, HUGE_COST, Solution, Solver, Task
@@ -144,7 +144,7 @@ class KernelDescent(Descent):
         self.space, self.y, self.cost = space, y, cost
         self.a, self.h, self.t = a, h, t
 
-    def evaluate(self, tol: float) -> Progress:
+    def evaluate(self, tol: float) -> Evaluation:
         """The objective with its derivatives, and Newton's direction from here."""
         value, in_rows, in_t, D = self.problem.terms(self.y, self.cost, self.h, self.t)
         value += 0.5 * float(self.a @ self.h + self.t @ self.penalty @ self.t)
@@ -158,9 +158,9 @@ class KernelDescent(Descent):
         slope = float(grad_a @ z + grad_t @ tau)
         violation = float(np.sqrt(0.5 * abs(slope) / value)) if value > 0 else 0.0
         if self.space.in_double and self.space.n <= SQUARE_ROOT.rows:  # continue on the square root
-            return Progress(slope, violation, True)
+            return Evaluation(slope, violation, True)
         noise = abs(slope) <= NOISE * value
-        return Progress(slope, min(violation, tol) if noise else violation, noise)
+        return Evaluation(slope, min(violation, tol) if noise else violation, noise)
 
     def step_length(self, slope: float) -> float:
         v, z, tau = self.direction
