@@ -86,8 +86,10 @@ def clustered(
         counts = da.bincount(model.transduction_, minlength=RANKS).compute()
         return {
             "seconds": seconds, "objective": model.objective_, "trainings": len(model.history_),
-            "exchanges": model.n_exchanges_, "ms an exchange": 1000 * seconds / model.n_exchanges_,
-            "kB an exchange": model.n_bytes_ / 1000 / model.n_exchanges_, "labels": counts.tolist(),
+            "round trips": model.n_round_trips_,
+            "ms a round trip": 1000 * seconds / model.n_round_trips_,
+            "kB a round trip": model.n_bytes_ / 1000 / model.n_round_trips_,
+            "labels": counts.tolist(),
             "driver MB": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
         }  # fmt: skip
 
@@ -114,8 +116,8 @@ def run(quick: bool, data: Path) -> list[dict[str, Any]]:
                     {"rows": n, "loss": loss, "where": "cluster", "workers": workers, **there}
                 )
             rows += mine
-    keys = ("rows", "loss", "where", "workers", "seconds", "times local", "exchanges",
-            "ms an exchange", "kB an exchange", "objective - local, relative",
+    keys = ("rows", "loss", "where", "workers", "seconds", "times local", "round trips",
+            "ms a round trip", "kB a round trip", "objective - local, relative",
             "driver MB")  # fmt: skip
     show("TOR, five ranks, 1 % labelled", [{k: r.get(k, "") for k in keys} for r in rows])
     if not quick:

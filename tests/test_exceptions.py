@@ -16,7 +16,7 @@ def caught(function, *arguments):
 
 
 def lost():
-    from tordinal.engines.dask.waiting import still_there
+    from tordinal.engines.dask.waiting import wait_for_workers
 
     class Client:
         status = "running"
@@ -24,7 +24,7 @@ def lost():
         def nthreads(self):
             return {}
 
-    return caught(still_there, Client())
+    return caught(wait_for_workers, Client())
 
 
 def test_what_the_library_and_its_validation_reject_can_be_fixed(monkeypatch):

@@ -18,7 +18,7 @@ Array = NDArray[np.float64]
 
 PRIOR = 1.0  # strength of the pull of the offsets towards 0
 MIN_SLOPE = 1e-3
-ROUNDING = 1e-13  # relative change of the likelihood that is noise
+NEGLIGIBLE = 1e-13  # relative change of the likelihood that is noise
 FLOOR = 1e-3  # share of the uniform distribution mixed in, so that no class has probability 0
 MAX_POWER = 20.0  # of probabilities, to make them agree with how often they are right
 
@@ -94,7 +94,7 @@ def fit_calibration(distances: Array, y: Ranks, weight: Array) -> Calibration:
             break
         size, now, slope = 1.0, value(x), float(gradient @ step)
         # Where values differ by rounding only, a full Newton step is best.
-        if -slope > ROUNDING * now:
+        if -slope > NEGLIGIBLE * now:
             while size > 1e-10 and value(x + size * step) > now + 1e-4 * size * slope:
                 size *= 0.5
         x = x + size * step

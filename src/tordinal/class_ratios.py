@@ -140,7 +140,7 @@ def estimate_ratio(posteriors: Array, labeled: Array, n_labels: int) -> Array:
     """The most likely class ratio of some rows, drawn towards that of the labelled ones.
 
     The EM iteration of Saerens, Latinne and Decaestecker (2002): posteriors that were right for the
-    labelled ratio are weighted anew for the present estimate, and their mean is the next estimate.
+    labelled ratio are reweighted for the current estimate, and their mean is the next estimate.
     Where the posteriors are uninformative it runs to extremes, and many labels determine the ratio
     well without it. So the labelled ratio takes part with the weight n / (n + 800 i^2) of its n
     labels, where i is the share of the classes' entropy that the posteriors remove.

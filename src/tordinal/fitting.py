@@ -1,7 +1,7 @@
 """Fitting a model to rows: kernel and solver, the C2 schedule, class counts, Algorithm 1.
 
-Estimators, their search, calibration and tables all fit here. What they want is a `Recipe`; what
-they get is a `Model`, or predictions for rows whose labels were hidden.
+Estimators, their search, calibration and tables all fit here. They pass a `Recipe` and get a
+`Model`, or predictions for rows whose labels were hidden.
 """
 
 from collections.abc import Callable
@@ -34,13 +34,13 @@ __all__ = ["Budget", "Model", "Recipe", "SolverTrainer", "fit_model", "held_out"
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-COARSEST = 0.1  # tolerance of any training, beyond which it would tell nothing
+COARSEST = 0.1  # largest tolerance of any training; solutions at larger ones are useless
 Note = Callable[[dict[str, float], Any], bool]
 
 
 @dataclass(frozen=True)
 class Recipe:
-    """How to fit: the parameters of the estimators, settled.
+    """How to fit: the parameters of the estimators, checked.
 
     Attributes
     ----------
@@ -82,7 +82,7 @@ class Recipe:
     rough: bool = False
 
     def kernel_for(self, X: Matrix) -> Kernel:
-        """The kernel with its parameters settled for some rows."""
+        """The kernel with its parameters computed for some rows."""
         return make_kernel(self.kernel, X, self.gamma, self.degree, self.coef0)
 
     def problem(self, n_classes: int) -> Problem:
@@ -164,7 +164,7 @@ class SolverTrainer:
 
 
 def training_tol(tol: float, precision: float) -> float:
-    """The tolerance of a training; the coarsest ones still tell something.
+    """The tolerance of a training, limited to `COARSEST` unless the user asks for a larger one.
 
     Examples
     --------
@@ -190,13 +190,13 @@ class Budget:
     spent: float = 0.0
 
     def __call__(self, record: dict[str, float], fit: Any) -> bool:
-        """Count a training; whether to stop after it."""
+        """Count a training; return whether to stop after it."""
         self.spent += record["n_iter"]
         return self.exceeded
 
     @property
     def exceeded(self) -> bool:
-        """Whether more was taken than allowed."""
+        """Whether more iterations were taken than allowed."""
         return self.spent > self.limit
 
 
@@ -266,13 +266,13 @@ def fit_model(
     rows : TrainingSet
         To what.
     kernel : Kernel, optional
-        The kernel, if it is settled already.
+        The kernel, if it exists already.
     data : Gram or Rows, optional
-        The rows as the solver holds them, if they are at hand.
+        The rows as the solver holds them, if they exist already.
     share : float
         Share of the memory for kernel values, where several models are fitted at the same time.
     progress : Progress, optional
-        Whom to tell.
+        Where progress is reported.
 
     Returns
     -------
@@ -282,8 +282,8 @@ def fit_model(
     kernel = recipe.kernel_for(rows.X) if kernel is None else kernel
     data = recipe.hold(kernel, rows.X, rows.n_classes) if data is None else data
     solver = solver_for(data, recipe.problem(rows.n_classes), share)
-    told = (progress.training, progress.chunk) if progress is not None else (None, None)
-    result = run_algorithm_1(recipe, solver, rows, *told)
+    listeners = (progress.training, progress.chunk) if progress is not None else (None, None)
+    result = run_algorithm_1(recipe, solver, rows, *listeners)
     result.fit = solver.refine(result.fit)
     projection = Projection.of(kernel, rows.X, result.fit.coefficients, result.fit.coef)
     shift = data.shift(result.fit.coefficients, projection.coef)

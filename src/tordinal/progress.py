@@ -19,8 +19,8 @@ class Progress:
     Parameters
     ----------
     estimator : estimator
-        The estimator being fitted. Its `callback` is told what is being done, how much of it is
-        done, and how much there is; with `verbose` it is printed.
+        The estimator being fitted. Its `callback` is called with what is being done, how much of
+        it is done, and how much there is; with `verbose` it is printed.
     n_levels : int
         How many levels there will be.
     """

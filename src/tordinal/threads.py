@@ -3,7 +3,7 @@
 The linear algebra libraries under NumPy and SciPy each have threads of their own, which wait for
 work in a busy loop. Two such libraries and our own threads on a few cores then take turns instead
 of working: a fit was measured to take seven times as long. So they get one thread each while a
-solver works (`one_thread_each`), and the parts of a solver that are worth it run on ours.
+solver works (`one_thread_each`), and the parts of a solver that gain from more threads run on ours.
 """
 
 import os
@@ -35,7 +35,7 @@ SMALL = 20_000  # rows or non-zeros below which a second thread costs more than 
 
 @lru_cache(maxsize=1)
 def n_threads() -> int:
-    """Cores this process may use; worker processes of joblib are told through the environment."""
+    """Cores this process may use; worker processes of joblib read the environment."""
     limit = os.environ.get("OMP_NUM_THREADS", "")
     given = int(limit) if limit.isdigit() and int(limit) > 0 else cpu_count()
     return min(cpu_count(), given)
@@ -121,7 +121,7 @@ def blocks(n: int, size: int = BLOCK) -> Iterator[slice]:
 
 
 def in_turn(n: int, work: Callable[[int], Any]) -> list[Any]:
-    """``[work(0), ..., work(n - 1)]`` on all cores, of which the caller's is one."""
+    """``[work(0), ..., work(n - 1)]`` on all cores, including the caller's."""
     if n == 1 or n_threads() == 1:
         return [work(i) for i in range(n)]
     others = [_pool().submit(work, i) for i in range(1, n)]
@@ -129,7 +129,7 @@ def in_turn(n: int, work: Callable[[int], Any]) -> list[Any]:
 
 
 def in_parts(n: int, work: Callable[[slice], Any], *, size: int) -> list[Any]:
-    """Let each core work on its part of range(n), if the whole `size` of the work is worth it."""
+    """Let each core work on its part of range(n), if the `size` of the work is large enough."""
     if size < SMALL or n_threads() == 1:
         return [work(slice(0, n))]
     parts = list(blocks(n, -(-n // n_threads())))

@@ -28,7 +28,7 @@ NEGLIGIBLE = 1e-5  # share of the objective below which `swaps="all"` does not t
 ROUGH = 1e-3  # the same where candidates are only compared
 FINEST = 1e-4  # how far below `tol` a training is refined to make a swap's gain visible
 FEW_ROWS = 1024  # up to so many rows, a last training that fails is repeated from a cold start
-ROUNDING = 1e-18  # share of the objective that no sum in double precision shows
+LOST_SHARE = 1e-18  # share of the objective that is below rounding errors in double precision
 MOST_LEVELS = 10_000
 
 
@@ -141,9 +141,9 @@ def class_counts(
 ) -> NDArray[np.int64]:
     """How many of `n_rows` rows each class gets: the ratio to rounding, by largest remainders.
 
-    Equal remainders go to the classes of which `predicted` has the most rows left over, then to
-    the more frequent class and to the one nearer to the middle: rules that do not change when the
-    order of the classes is reversed. Where all of them tie, the lowest class gets the row.
+    Equal remainders go to the classes that `predicted` gives the most additional rows, then to the
+    more frequent class and to the one nearer to the middle: rules that do not change when the order
+    of the classes is reversed. If all of them tie, the lowest class gets the row.
 
     Examples
     --------
@@ -154,7 +154,7 @@ def class_counts(
     array([2, 3])
     """
     exact = np.asarray(ratio) / np.sum(ratio) * n_rows
-    # Shares are rounded so that equal ones are not told apart by their last bit.
+    # Rounded, so that equal shares do not differ in their last bit.
     exact = np.round(exact, 9)
     counts = np.floor(exact).astype(np.int64)
     n_left = int(n_rows - counts.sum())
@@ -196,8 +196,8 @@ def transduce(
     on_training : callable, optional
         Called with each new record of the history and the fit; a true answer ends the search there.
     protect : callable, optional
-        Does a unit of work, as a whole or not at all: a value of C2 costs as much as is lost with
-        a worker of a cluster.
+        Does a unit of work, as a whole or not at all: when a
+        worker of a cluster is lost, the present value of C2 is repeated.
     """
     search = _Search(trainer, labels, schedule, on_training or (lambda record, fit: False))
     level = protect(search.train_supervised)  # Algorithm 2, line 5
@@ -206,7 +206,7 @@ def transduce(
     if labels.n_unlabeled == 0:
         return result
     protect(partial(labels.assign, supervised, counts))  # line 4
-    levels = _measurable(schedule, supervised, labels, trainer)
+    levels = _effective_levels(schedule, supervised, labels, trainer)
     for number, C2 in enumerate(levels, start=1):  # lines 5, 6 and 17
         if level.stopped:
             break
@@ -282,9 +282,9 @@ class _Search:
     def _retrain(self, level: _Level) -> Any | None:
         """Train on swapped labels; the objective must fall, as Proposition 2 promises.
 
-        A coarse solution tells which pair to swap next. It can hide a small gain, so the training
-        is refined until that shows. If it never does, the gain is too small to measure: None, and
-        the swap is not made. So the search always ends.
+        A coarse solution is enough to choose the next pair. It can hide a small gain, so the
+        training is refined until that shows. If it never does, the gain is too small to measure
+        and the swap is not made: None. So the search always ends.
         """
         fit, precision = level.fit, self.trainer.coarse
         while precision >= FINEST:
@@ -309,14 +309,14 @@ class _Search:
             level.history[-1]["n_iter"] += fit.n_iter
 
 
-def _measurable(
+def _effective_levels(
     schedule: CostSchedule, supervised: Fit, labels: PseudoLabels, trainer: Trainer
 ) -> list[float]:
     """The values of C2 at which unlabelled rows can change anything, and the last one.
 
-    Below, all their losses together are lost in the rounding of the supervised objective: training
-    would not move, and no swap would lower the objective.
+    At smaller values all their losses together are less than the rounding errors of the supervised
+    objective: training would not move, and no swap would lower the objective.
     """
     levels = list(schedule.values())
     most = labels.greatest_losses(supervised, trainer.wrong_side_loss)
-    return [C2 for C2 in levels[:-1] if C2 * most > ROUNDING * supervised.objective] + levels[-1:]
+    return [C2 for C2 in levels[:-1] if C2 * most > LOST_SHARE * supervised.objective] + levels[-1:]

@@ -41,7 +41,9 @@ def test_tor_is_that_of_one_machine(client, loss, swaps):
     local = tordinal.TOR(loss=loss, swaps=swaps, kernel="linear", **FINE).fit(X, hidden)
     same(model, local, X)
     assert [r["C2"] for r in model.history_] == [r["C2"] for r in local.history_]
-    assert model.n_exchanges_ > 0
+    assert model.n_round_trips_ > 0
+    with pytest.warns(FutureWarning, match="now n_round_trips_"):
+        assert model.n_exchanges_ == model.n_round_trips_
 
 
 @pytest.mark.parametrize("loss", ["logistic", "squared_hinge"])

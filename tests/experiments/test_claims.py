@@ -23,7 +23,7 @@ def test_every_claim_is_judged(monkeypatch):
         page = claims_page(study_results())
     assert page.count("| VI-") == 29
     assert page.count("| abstract") == 1
-    assert "sentiment: 560 pairs exchanged in 140 runs, 12 trainings not lower" in page
+    assert "sentiment: 560 pairs swapped in 140 runs, 12 trainings not lower" in page
     few = judge(study_results(studies=("sentiment",)))
     measured = [j.claim.section for j in few if j.finding.verdict() != "not measured"]
     assert measured == ["abstract", *["VI-B"] * 9]

@@ -130,13 +130,13 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
         """Tell the callback about each value of C2."""
         seen: set[float] = set()
 
-        def told(record: dict[str, float], fit: Any) -> bool:
+        def listen(record: dict[str, float], fit: Any) -> bool:
             seen.add(record["C2"])
             if self.callback is not None:
                 self.callback(type(self).__name__, len(seen) - 1, n_levels)
             return False
 
-        return told
+        return listen
 
     def _keep(self, result: Transduction, data: BlockedData, parts: Parts) -> None:
         fit = result.fit
@@ -145,8 +145,18 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
         self.thresholds_, self.objective_ = fit.thresholds + shift, fit.objective
         self.history_ = result.history
         self.n_iter_ = int(sum(record["n_iter"] for record in result.history))
-        self.n_exchanges_, self.n_bytes_ = parts.round_trips, parts.bytes
+        self.n_round_trips_, self.n_bytes_ = parts.round_trips, parts.bytes
         warn_unless_converged(self, fit)
+
+    @property
+    def n_exchanges_(self) -> int:
+        """Former name of `n_round_trips_`."""
+        warnings.warn(
+            "n_exchanges_ is now n_round_trips_; the old name will be removed in version 0.4",
+            FutureWarning,
+            stacklevel=2,
+        )
+        return self.n_round_trips_
 
     def predict_projection(self, X: Any) -> Any:
         """Project rows on the ordinal axis: h(x).

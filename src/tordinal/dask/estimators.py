@@ -56,7 +56,7 @@ class REDSVM(ClusterClassifier):
         One record per training.
     n_iter_ : int
         Newton steps.
-    n_exchanges_ : int
+    n_round_trips_ : int
         Round trips: messages to each worker.
     n_bytes_ : int
         Bytes of the arrays in all of them and in their answers.
@@ -131,7 +131,7 @@ class TOR(ClusterClassifier):
 
     Attributes
     ----------
-    coef_, thresholds_, classes_, objective_, history_, n_iter_, n_exchanges_, n_bytes_
+    coef_, thresholds_, classes_, objective_, history_, n_iter_, n_round_trips_, n_bytes_
         As of `tordinal.dask.REDSVM`.
     transduction_ : Dask array of shape (n_samples,)
         The label of every row, given or found, on the workers.

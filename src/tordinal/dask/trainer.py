@@ -22,7 +22,7 @@ __all__ = ["ClusterFit", "ClusterTrainer"]
 
 Array = NDArray[np.float64]
 
-MOST_SAMPLED = 100_000  # projections that travel, for calibrated probabilities
+MOST_SAMPLED = 100_000  # projections that are sent to the driver, for calibrated probabilities
 
 
 @dataclass(frozen=True)

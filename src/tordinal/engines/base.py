@@ -128,7 +128,7 @@ class Samples(TrainingData, RowBlocks, Protocol):
         """Some dense rows as a matrix."""
 
     def put(self, **vectors: Any) -> None:
-        """Set vectors, of which each block gets its part."""
+        """Set vectors; each block gets its part."""
 
     def get(self, name: str) -> Array:
         """A vector of all rows."""
@@ -159,7 +159,7 @@ class KernelMatrix(TrainingData, Protocol):
     accuracy: float
 
     def compute(self, rows: Any, columns: Any = slice(None)) -> Array:
-        """Kernel values of some training rows with others, computed anew."""
+        """Kernel values of some training rows with others, not from the cache."""
 
     def block(self, rows: Any, columns: Any) -> Any:
         """Kernel values of some rows with some columns."""
@@ -201,7 +201,7 @@ class Block:
 
 
 def light(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of a block as too quick to be worth a second thread."""
+    """Mark a function of a block as too quick for a second thread to help."""
     work.light = True  # type: ignore[attr-defined]
     return work
 

@@ -356,8 +356,7 @@ def swaps_lower_objective(r: pd.DataFrame) -> Finding:
         swaps, rises = int(group["swaps"].sum()), int(group["rises"].sum())
         finding.add(
             rises == 0,
-            f"{study}: {swaps:,} pairs exchanged in {len(group):,} runs, "
-            f"{rises} trainings not lower",
+            f"{study}: {swaps:,} pairs swapped in {len(group):,} runs, {rises} trainings not lower",
         )
     return finding
 

@@ -24,7 +24,7 @@ FIRST_FOLDS = 2  # folds after which hopeless values of C are dropped for transd
 SURVIVORS = 3  # values of C that go through all folds
 LARGE_C = 10.0  # from here on, a larger C is tried only while the last one is among the survivors
 CV_STEPS = 50_000  # of a training in cross-validation; a C that needs more is hopeless
-MANY_ROWS = 5000  # unlabelled ones from which TORCV exchanges many pairs at once
+MANY_ROWS = 5000  # unlabelled ones from which TORCV swaps many pairs at once
 CV_UNLABELED = 300  # unlabelled rows that a fold of a transductive method uses at most
 
 METHODS: dict[str, Any] = {
@@ -52,7 +52,7 @@ class Outcome:
     initial : ndarray or None
         The labels of TOR's initialisation (Algorithm 2), before any swap.
     trainings, swaps : int or None
-        SVM trainings, and pairs of labels exchanged; None for `TORCV`, which trains many models.
+        SVM trainings, and pairs of labels swapped; None for `TORCV`, which trains many models.
     rises : int or None
         Trainings after a swap, with the same C2, whose objective was not smaller than before it.
     """
@@ -134,7 +134,7 @@ def choose_C(
     """C1 by five-fold cross-validation on the labelled rows.
 
     The least zero-one error wins, and the smallest C in a tie. Transductive methods keep the
-    held-out rows among the unlabelled ones, of which a fold uses at most `CV_UNLABELED`. For them,
+    held-out rows among the unlabelled ones; a fold uses at most `CV_UNLABELED` of those. For them,
     only the three best values go on after two folds, and values above 10 are tried in their order
     only while the last one is among those three.
 

@@ -102,7 +102,7 @@ class SearchData:
         return np.flatnonzero(self.folds[split // self.n_splits] == split % self.n_splits)
 
     def record(self, trial: Trial, split: int, distances: Array, labels: Ranks) -> None:
-        """Score what a candidate predicts for the rows that a split holds out."""
+        """Score the predictions of a candidate for the held-out rows of a split."""
         rows = self.held_out(split)
         trial.scores[split] = self.config.scoring.score(
             labels, self.truth[rows], distances, self.rows.X[self.labeled[rows]],

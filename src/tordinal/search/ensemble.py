@@ -132,7 +132,7 @@ class Comparison:
     ) -> tuple[Array, Array]:
         """The ranked probability score of an ensemble in rows of the first repeat; their weights.
 
-        It tells ensembles apart with fewer rows than their wrong ranks do.
+        It separates ensembles with fewer rows than the number of wrong ranks does.
         """
         data = self.data
         splits = [k for k in range(data.n_splits) if k != excluding]

@@ -76,7 +76,7 @@ class Expert:
 
 
 def see(X: Any, columns: Any) -> Any:
-    """Some columns of rows, or what a function makes of the rows."""
+    """Some columns of rows, or the result of a function of the rows."""
     if columns is None:
         return X
     return columns(X) if callable(columns) else X[:, columns]

@@ -30,7 +30,7 @@ Which one uses which. Arrows point from the user to what it uses::
                    +--> relaxation    smooth form of the hinge and the Laplacian loss
 
 All of them are subclasses of `solver.Solver`, which checks the range of the numbers, scales costs,
-keeps a warm start that is better, and says how far the optimality conditions hold.
+keeps a warm start that is better, and measures the violation of the optimality conditions.
 
 Why each exists:
 

@@ -11,7 +11,7 @@ few sparse linear           `SMO` on the Gram matrix, with  `Newton` in the feat
 many sparse linear          `Newton` in the features        `Newton` in the features
 ==========================  ==============================  ==============================
 
-Each solver says what it handles; ``docs/benchmarks.md`` shows why the lines are drawn there.
+Each solver states what it handles; ``docs/benchmarks.md`` has the measurements behind the limits.
 """
 
 import numpy as np

@@ -21,9 +21,9 @@ JITTER = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}  # added to a
 MAX_TRIES = 12  # each with a jitter ten times as large
 RANK = 1e-13  # share of the largest diagonal element that is rounding
 ZERO_MATRIX = 1e-12  # elements of a matrix that is zero but for rounding
-RANK_RESIDUAL = 1e-5  # of what follows, for what a root of low rank may leave on the diagonal
+RANK_RESIDUAL = 1e-5  # share of NOT_POSITIVE that a root of low rank may leave on the diagonal
 GROWTH = 10.0  # of rounding errors in a factorisation with pivoting
-NOT_POSITIVE = 1e-6  # share of it by which a square root may miss its matrix
+NOT_POSITIVE = 1e-6  # largest error of a square root, as a share of the diagonal
 
 
 class Factor:

@@ -177,7 +177,7 @@ class Solver(ABC):
         with one_thread_each():
             solution = self._with_predicted_projections(task, self.run(task).times(1.0 / scale))
             if task.warm is not None and self._worse_than_zero(task, solution):
-                task = replace(task, warm=None)  # a bad start: once more, without one
+                task = replace(task, warm=None)  # a bad start: try again without one
                 solution = self._with_predicted_projections(task, self.run(task).times(1.0 / scale))
             solution = self._fall_back_to_zero(task, solution)
         if not (np.isfinite(solution.objective) and np.isfinite(solution.thresholds).all()):

@@ -1,7 +1,8 @@
 """Tuned constants: one frozen dataclass per solver.
 
-The comment of each field says what it trades off and which benchmark set it; "not measured" where
-no record of one exists. Limits of double precision are no tuning: they stand where they are used.
+The comment of each field names its trade-off and the benchmark that set it; "not measured" means
+that no record of one exists. Limits of double precision are not tuned: they stand where they are
+used.
 """
 
 from dataclasses import dataclass
@@ -95,18 +96,18 @@ class NewtonTuning:
     # the memory traffic, or accurate directions; not measured.
     single_tol: float = 1e-6
     single_size: int = 2**18
-    # Trainings that take over projections before they are computed anew; not measured.
+    # Trainings that reuse projections before they are recomputed; not measured.
     carried_trainings: int = 8
     # Rows up to which a solution is refined to rounding, and the tolerances; not measured.
     refine_rows: int = 1024
     refine_steps: int = 100
     refine_tol: float = 1e-13
     refine_tol_large: float = 1e-6
-    # Rows by which a factor is updated before it is made anew, plus one per so many features: a
-    # factorisation, or longer solves; not measured.
+    # Rows by which a factor is updated before the next factorisation, plus one per so many
+    # features: factorisations, or longer solves; not measured.
     updated_rows: int = 24
     features_per_updated_row: int = 6
-    # Updates of X'DX after which it is summed anew, for accuracy; not measured.
+    # Updates of X'DX after which it is recomputed, for accuracy; not measured.
     max_updates: int = 50
     # Iterations of conjugate gradients in one step; not measured.
     max_cg: int = 200
@@ -151,7 +152,7 @@ class KernelNewtonTuning:
     double_tol: float = 1e-4
     # Curvature from which single precision is not tried; not measured.
     double_curvature: float = 1e6
-    # Rows from which a factorisation is worth all threads, which cost 10 ms; benchmarks corners.
+    # Rows from which a factorisation uses all threads, which cost 10 ms; benchmarks corners.
     threaded_rows: int = 2500
     # Rows up to which a solution is refined, steps and tolerance of that; not measured.
     refine_rows: int = 1024

@@ -18,7 +18,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tordinal.engines.dask.waiting import lost, still_there
+from tordinal.engines.dask.waiting import lost, wait_for_workers
 from tordinal.estimators import TOR
 from tordinal.progress import Listener
 from tordinal.tables.columns import TableEncoder
@@ -129,7 +129,7 @@ class Files:
                 try:
                     wait(list(left), timeout=POLL, return_when="FIRST_COMPLETED")
                 except TimeoutError:
-                    still_there(self.client)
+                    wait_for_workers(self.client)
                 self.listen(what, len(args) - len(left), len(args))
                 for future in [f for f in left if f.done()]:
                     place = left.pop(future)

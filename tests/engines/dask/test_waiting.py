@@ -34,7 +34,7 @@ def test_a_block_that_takes_too_much_memory_is_named(client):
 
 
 def test_a_scheduler_that_goes_is_noticed(tmp_path, monkeypatch):
-    monkeypatch.setattr(waiting, "SILENCE", 2.0)
+    monkeypatch.setattr(waiting, "TIMEOUT", 2.0)
     for module in (parts, waiting):
         monkeypatch.setattr(module, "PATIENCE", 1.0)
     file = tmp_path / "scheduler.json"

@@ -18,13 +18,22 @@ from tordinal.engines.dask.waiting import LostWorkerError
 from tordinal.threads import n_threads, one_thread_each
 
 __all__ = [
-    "Call", "Part", "State", "Which", "add_up", "bytes_of", "held", "labels_of", "second_copy",
-    "set_back", "snapshot",
+    "Call",
+    "Part",
+    "State",
+    "Which",
+    "add_up",
+    "bytes_of",
+    "held",
+    "labels_of",
+    "restore",
+    "second_copy",
+    "snapshot",
 ]  # fmt: skip
 
 Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, with what
 State = tuple[Any, Any]  # labels and multipliers of a piece
-Which = tuple[str, str, int]  # a part: on which worker, of which fit, and its epoch
+Which = tuple[str, str, int]  # a part: its worker, fit and epoch
 
 
 class Part:
@@ -58,7 +67,7 @@ class Part:
                 ) from error
             return result
 
-        # Dask tells its worker processes to use one thread anyway; to ask for it takes a while.
+        # Dask limits its worker processes to one thread anyway, and setting it takes a while.
         with one_thread_each() if n_threads() > 1 else nullcontext():
             if self.n_threads > 1 and len(self.pieces) > 1:
                 if self._pool is None:
@@ -71,7 +80,7 @@ class Part:
         return sum(isinstance(piece.X, StoredRows) for piece in self.pieces)
 
     def hold(self, version: int, states: dict[int, State]) -> None:
-        """Keep a snapshot of some pieces, and the one before it in case this one stays a part."""
+        """Keep a snapshot of some pieces, and the last one in case this one stays incomplete."""
         self.held.setdefault(version, {}).update(states)
         for old in [v for v in self.held if v < version - 1]:
             del self.held[old]
@@ -144,11 +153,11 @@ def second_copy(which: Which, version: int, states: dict[int, State]) -> None:
 
 
 def held(which: Which, version: int, number: int) -> State:
-    """What a snapshot on this worker says of a piece."""
+    """The state of a piece in a snapshot on this worker."""
     return _part(which).held[version][number]
 
 
-def set_back(which: Which, number: int, state: State) -> None:
+def restore(which: Which, number: int, state: State) -> None:
     """Give a piece the labels and multipliers of a snapshot."""
     piece = _piece(which, number)
     y, u = state
@@ -159,7 +168,9 @@ def labels_of(which: Which, number: int, classes: NDArray[Any]) -> NDArray[Any]:
     """The labels of a piece's rows, given and found."""
     try:
         return classes[_piece(which, number).y]
-    except LostWorkerError as error:  # Dask makes anew what a worker held that went after the fit
+    except (
+        LostWorkerError
+    ) as error:  # Dask recomputes what a worker held that was lost after the fit
         raise LostWorkerError(
             "the worker that held transduction_ has gone since the fit: predict(X) rates the rows "
             "by the model, or fit again"

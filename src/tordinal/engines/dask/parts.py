@@ -19,8 +19,8 @@ from tordinal.engines.dask.part import (
     bytes_of,
     held,
     labels_of,
+    restore,
     second_copy,
-    set_back,
     snapshot,
 )
 from tordinal.engines.dask.waiting import (
@@ -28,7 +28,7 @@ from tordinal.engines.dask.waiting import (
     LostWorkerError,
     NoSchedulerError,
     finished,
-    look_for_scheduler,
+    wait_for_scheduler,
 )
 
 __all__ = ["PartRows", "Parts"]
@@ -72,7 +72,7 @@ class Parts:
     token : str
         The name of the fit.
     on_fault : callable
-        Told when a worker was lost.
+        Called when a worker was lost.
     """
 
     def __init__(
@@ -81,8 +81,8 @@ class Parts:
     ):  # fmt: skip
         self.client, self.prepared, self.token, self.on_fault = client, prepared, token, on_fault
         self.actors: dict[str, Any] = {}
-        # An actor lives as long as its future does, and of that it only has one of the client that
-        # is the process's own, which need not be ours.
+        # An actor lives as long as its future. It holds only a future of the process's own client,
+        # which need not be ours.
         self.makers: dict[str, Any] = {}
         self.where: dict[int, str] = {}
         self.waiting: list[Call] = []
@@ -161,7 +161,7 @@ class Parts:
         except (OSError, RuntimeError) as error:
             if isinstance(error, (LostWorkerError, NoSchedulerError)):
                 raise
-            look_for_scheduler(self.client)
+            wait_for_scheduler(self.client)
             all_there = self._alive(self.makers) == set(self.makers)
             if "Actor" in str(error) or not all_there or isinstance(error, OSError):
                 raise LostWorkerError(str(error)) from error
@@ -173,7 +173,7 @@ class Parts:
             try:
                 return call.result(timeout=PATIENCE)
             except TimeoutError:
-                look_for_scheduler(self.client)
+                wait_for_scheduler(self.client)
                 if worker not in self._alive(self.makers):
                     raise LostWorkerError(f"{worker} has gone") from None
 
@@ -216,8 +216,8 @@ class Parts:
     def save(self) -> None:
         """Keep labels and multipliers of all rows, and a second time on another worker.
 
-        Parts hold them, not futures: of those the scheduler would make anew what a lost worker
-        held, from rows that have changed since.
+        Parts hold them, not futures: the scheduler would recompute those of a lost worker from rows
+        that have changed since.
         """
         self.flush()
         self.version += 1
@@ -234,7 +234,7 @@ class Parts:
         self.saved = Saved(self.epoch, self.version, self.makers, where)
 
     def recover(self) -> bool:
-        """Make parts of what is left; whether all rows have what the last snapshot says of them."""
+        """Make parts of the remaining rows; whether all rows are as in the last snapshot."""
         self.build()
         saved = self.saved
         if saved is None:
@@ -246,7 +246,7 @@ class Parts:
                 return False
             holder = worker if worker in holders else holders[0]
             state = self._task(held, holder, saved.version, number, epoch=saved.epoch)
-            tasks.append(self._task(set_back, worker, number, state))
+            tasks.append(self._task(restore, worker, number, state))
         self._in_time(tasks)
         self.save()  # there may be one copy only by now
         return True

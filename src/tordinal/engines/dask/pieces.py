@@ -1,4 +1,4 @@
-"""Rows of one block with all that is known of them, and what is done with them on their worker.
+"""Rows of one block with their state, and functions of them that run on their worker.
 
 Pieces never leave their worker; what functions of a piece return is of the size of w, of the
 thresholds, or of a few rows.
@@ -77,7 +77,7 @@ def products(X: Any) -> Any:
 
 @dataclass
 class Prepared:
-    """Some rows, ready to be worked with.
+    """Some rows, checked, encoded and scaled.
 
     Attributes
     ----------
@@ -113,12 +113,12 @@ def nbytes(X: Any) -> int:
 
 
 class Piece(Block):
-    """A block of rows with what Algorithm 1 knows of them.
+    """A block of rows with the state of Algorithm 1.
 
     Attributes
     ----------
     number : int
-        Its place among all blocks, by which ties are broken.
+        Its place among all blocks; it breaks ties.
     free : ndarray of shape (n_rows,)
         Which rows have no given rank.
     weight : ndarray of shape (n_rows,)
@@ -155,7 +155,7 @@ class Piece(Block):
 
 
 def set_costs(block: Any, labeled: float, free: float, hidden: int | None = None) -> float:
-    """Costs of the rows, of which a fold of the labelled ones may be hidden; their sum."""
+    """Set the costs of the rows, 0 in a hidden fold of the labelled ones; return their sum."""
     if isinstance(block, Piece):
         block.cost = np.where(block.free, free, labeled) * block.weight
     else:
@@ -191,10 +191,10 @@ def start_cold(block: Any, problem: Problem) -> None:
 
 
 @deferred
-def take_over(piece: Piece, problem: Problem, t: Array) -> None:
-    """Begin where the labelled rows on their own have ended.
+def start_from_supervised(piece: Piece, problem: Problem, t: Array) -> None:
+    """Begin at the solution of the labelled rows.
 
-    Their multipliers are taken over, unless they were lost with a worker.
+    Their multipliers are copied, unless they were lost with a worker.
     """
     if problem.smooth:
         return
@@ -224,14 +224,14 @@ def predicted_counts(piece: Piece, t: Array) -> Index:
 
 @deferred
 def keep(piece: Piece) -> None:
-    """Remember labels, projections and multipliers; swaps and trainings write new ones."""
+    """Remember labels, projections and multipliers before a swap and a training."""
     piece.kept = (piece.y, piece.h, None if piece.u is None else piece.u.copy())
     piece.y = piece.y.copy()
 
 
 @deferred
-def take_back(piece: Piece) -> None:
-    """Return to what was remembered."""
+def undo_swap(piece: Piece) -> None:
+    """Restore what was remembered."""
     piece.y, piece.h, piece.u = piece.kept
     piece.kept = ()
 

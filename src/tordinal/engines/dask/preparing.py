@@ -26,7 +26,7 @@ MEMORY_SHARE = 0.4  # of a worker's memory limit that rows may take; the others 
 
 
 def read_rows(number: int, X: Any, dense: bool) -> Any:
-    """Check a block of rows, and bring it to a form that can be worked with."""
+    """Check a block of rows, and convert it to a dense array or CSR matrix of floats."""
     if hasattr(X, "tocsr"):
         X = X.tocsr()
     if not sp.issparse(X):
@@ -97,7 +97,7 @@ def prepare(
     number: int, X: Any, y: Any, weight: Any, classes: NDArray[Any], centre: Any, scale: float,
     token: str,
 ) -> Prepared:  # fmt: skip
-    """Centre and scale rows, encode their labels, and store what memory has no room for."""
+    """Centre and scale rows, encode their labels, and write to disk what memory cannot hold."""
     from distributed import get_worker
 
     if sp.issparse(X):

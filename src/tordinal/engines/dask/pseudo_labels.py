@@ -1,7 +1,7 @@
 """Pseudo-labels of rows on a cluster: Algorithm 2 and swaps, with sums in place of arrays.
 
 Order statistics of the projections are exact. They are found by counting how many rows lie at or
-below some probes, between the last two of which the wanted one must be.
+below some probes: the wanted one lies between the last two of them.
 """
 
 from collections.abc import Callable
@@ -48,7 +48,7 @@ class ClusterLabels:
         """Algorithm 2: sort unlabelled rows by projection and hand out the class counts."""
         self.rows.project(supervised.w)
         self._label_by_order(counts(supervised), by_label=1)
-        self.rows.sum(pieces.take_over, self.problem, supervised.thresholds)
+        self.rows.sum(pieces.start_from_supervised, self.problem, supervised.thresholds)
 
     def swap(self, fit: Any, gain: Gain, swaps: Swaps) -> int:
         """Swap labels at a fit; the number of pairs."""
@@ -70,7 +70,7 @@ class ClusterLabels:
 
     def undo(self) -> None:
         """Return to the labels before the last swap, and to the projections of its fit."""
-        self.rows.sum(pieces.take_back)
+        self.rows.sum(pieces.undo_swap)
         self.rows.projected_by(self._before)
 
     def greatest_losses(self, fit: Any, wrong_side_loss: Gain) -> float:

@@ -51,7 +51,7 @@ def count_ties(piece: Piece, cuts: Index, by_label: int) -> dict[int, Index]:
 def hand_out(piece: Piece, cuts: Index, ends: NDArray[np.bool_], below: dict[int, Index]) -> None:
     """Give free rows the rank of the interval between the cuts that they lie in.
 
-    `below` says how many of the rows at each cut, by label, lie below it: the first ones. Where
+    `below` has the number of rows at each cut, by label, that lie below it: the first ones. Where
     `ends` is true no row does.
     """
     at = keys(piece.h[piece.free])

@@ -1,4 +1,4 @@
-"""Waiting for a cluster: what has come, what is lost, and when to give up."""
+"""Waiting for a cluster: which results have arrived, which are lost, and when to give up."""
 
 import time
 from typing import Any
@@ -9,13 +9,13 @@ __all__ = [
     "LostWorkerError",
     "NoSchedulerError",
     "finished",
-    "look_for_scheduler",
     "lost",
-    "still_there",
+    "wait_for_scheduler",
+    "wait_for_workers",
 ]
 
 PATIENCE = 5.0  # seconds between two checks of workers and scheduler
-SILENCE = 40.0  # seconds without a scheduler after which a fit gives up
+TIMEOUT = 40.0  # seconds without a scheduler after which a fit gives up
 
 
 class LostWorkerError(RuntimeError):
@@ -26,11 +26,11 @@ class NoSchedulerError(RuntimeError):
     """The scheduler has gone."""
 
 
-def look_for_scheduler(client: Any) -> None:
-    """Wait a while for a scheduler that does not answer; an error if it has gone."""
+def wait_for_scheduler(client: Any) -> None:
+    """Wait for a scheduler that does not answer; raise an error if it has gone."""
     began = time.monotonic()
     while client.status != "running":
-        if time.monotonic() - began > SILENCE or client.status == "closed":
+        if time.monotonic() - began > TIMEOUT or client.status == "closed":
             raise NoSchedulerError(
                 f"the Dask scheduler at {client.scheduler.address} does not answer any more: start "
                 "it again and fit again; nothing was written"
@@ -38,9 +38,9 @@ def look_for_scheduler(client: Any) -> None:
         time.sleep(0.5)
 
 
-def still_there(client: Any) -> None:
-    """Wait a while for a scheduler or workers that do not answer; an error if they have gone."""
-    look_for_scheduler(client)
+def wait_for_workers(client: Any) -> None:
+    """Wait for a scheduler or workers that do not answer; raise an error if they have gone."""
+    wait_for_scheduler(client)
     if not client.nthreads():
         time.sleep(PATIENCE)
         if not client.nthreads():
@@ -48,7 +48,7 @@ def still_there(client: Any) -> None:
 
 
 def lost(future: Any, what: str, remedy: str) -> Exception:
-    """Why there is no result: an error to raise."""
+    """The error to raise for a future without a result."""
     if future.status != "error":
         return LostWorkerError(f"{what}: {future.status}")
     error: Exception = future.exception()
@@ -63,9 +63,9 @@ def lost(future: Any, what: str, remedy: str) -> Exception:
 
 
 def finished(client: Any, futures: list[Any], stalled: float = np.inf) -> bool:
-    """Wait until all are there; an error names the block or the lost worker.
+    """Wait until all futures are done; an error names the block or the lost worker.
 
-    False if for so many seconds no further one has come.
+    Return False if none has been done for `stalled` seconds.
     """
     from distributed import wait
 
@@ -74,7 +74,7 @@ def finished(client: Any, futures: list[Any], stalled: float = np.inf) -> bool:
         try:
             wait(futures, timeout=min(PATIENCE, stalled))
         except TimeoutError:
-            still_there(client)
+            wait_for_workers(client)
             now = sum(future.done() for future in futures)
             if now > there:
                 since, there = time.monotonic(), now

@@ -11,15 +11,15 @@ __all__ = ["DenseBlock"]
 Array = NDArray[np.float64]
 FAST = {"contract", "reassoc", "nsz"}
 
-UPDATES = 1000  # changes of sums after which they are computed anew, for accuracy
+UPDATES = 1000  # changes of sums after which they are recomputed, for accuracy
 OFTEN = 2  # one row in so many may change before all are read
 
 
 class DenseBlock:
     """Some rows of a dense matrix.
 
-    Products read the rows from memory, which takes twice as long in double precision. For a search
-    that only needs a good direction they can be had in single precision.
+    Products read the rows from memory, which takes twice as long in double precision. A search
+    that only needs a good direction can use single precision.
 
     Parameters
     ----------
@@ -38,7 +38,7 @@ class DenseBlock:
         self.exact = self.rows = X
         self._single: Any = None
         self.n_rows, self.n_features = X.shape
-        self._weights: Array | None = None  # of the sums at hand
+        self._weights: Array | None = None  # of the stored sums
         self._sums: Array = np.empty(0)
         self._updates = 0
 
@@ -118,7 +118,7 @@ def _curved(rows, D, v, sums):
 
 @njit(cache=True, nogil=True, fastmath=FAST)
 def _add_changes(rows, last, U, sums, most):
-    """Add (U - last)'X to sums, row by row; false, and sums are spoilt, where too many changed."""
+    """Add (U - last)'X to sums, row by row; false, with invalid sums, if too many changed."""
     n, m = U.shape
     changed = 0
     for i in range(n):

@@ -216,7 +216,7 @@ class Gram:
         return self._check(self.kernel(self.X[rows], self.X[columns]))
 
     def compute(self, rows: Any, columns: Any = slice(None)) -> Array:
-        """Kernel values of some training rows with others, computed anew."""
+        """Kernel values of some training rows with others, not from the cache."""
         values = self._values(rows, columns)
         if self.offset is not None:
             values = values - self.offset[rows][:, None] - self.offset[columns]

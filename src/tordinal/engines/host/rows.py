@@ -29,7 +29,7 @@ MOST_FEATURES = 1500  # beyond, a matrix over the features is too large to facto
 NEAR_ONE = 16.0  # a scale of sparse rows within this factor of 1 is left alone
 SMALLEST, MOST = -250, 511  # powers of four: 4^511 is finite and its inverse a normal number
 ERRORS = 4.0 * np.finfo(np.float64).eps  # of a product of a feature with its weight
-LARGE = 2**25  # bytes of a dense matrix from which a second thread is worth it
+LARGE = 2**25  # bytes of a dense matrix from which a second thread helps
 
 
 class Rows:
@@ -50,8 +50,8 @@ class Rows:
     def __init__(self, X: Any, scale: float = 1.0, centre: Array | None = None):
         self.matrix, self.scale, self.centre = X, scale, centre
         self.n_rows, self.n_features = X.shape
-        worth_it = X.nnz >= SMALL if sp.issparse(X) else X.nbytes >= LARGE
-        size = max(1, -(-self.n_rows // n_threads())) if worth_it else self.n_rows
+        large = X.nnz >= SMALL if sp.issparse(X) else X.nbytes >= LARGE
+        size = max(1, -(-self.n_rows // n_threads())) if large else self.n_rows
         self.slices = list(blocks(self.n_rows, min(size, CHUNK)))
         make = partial(SparseBlock, X) if sp.issparse(X) else lambda piece: DenseBlock(X[piece])
         self.blocks = [Block(make(piece)) for piece in self.slices]
@@ -102,7 +102,7 @@ class Rows:
                 block.X.use(single=single)
 
     def put(self, **vectors: Any) -> None:
-        """Set vectors, of which each block gets its part."""
+        """Set vectors; each block gets its part."""
         for name, vector in vectors.items():
             for block, piece in zip(self.blocks, self.slices, strict=True):
                 setattr(block, name, vector[piece])
@@ -168,7 +168,7 @@ def linear_rows(X: Any) -> Rows:
             X.sum_duplicates()
         scale = power_of_four(_mean_square(X.data) * len(X.data) / max(X.shape[0], 1))
         if 1.0 / NEAR_ONE <= scale <= NEAR_ONE:
-            return Rows(X)  # not worth a copy
+            return Rows(X)  # without a copy
         return Rows(X.astype(np.float64) / np.sqrt(scale), scale)
     centre = X.mean(axis=0, dtype=np.float64)
     X = X - centre

@@ -1,4 +1,4 @@
-"""Products with a symmetric matrix, of which each half is read once."""
+"""Products with a symmetric matrix that read only one half of it, once."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from tordinal.threads import in_turn
 
 __all__ = ["symmetric_times"]
 
-LARGE = 2**26  # bytes of a matrix from which a second thread is worth it
+LARGE = 2**26  # bytes of a matrix from which a second thread helps
 MOST_PARTS = 8
 
 

@@ -13,13 +13,13 @@ __all__ = ["Descent", "Evaluation", "line_search"]
 
 Array = NDArray[np.float64]
 
-DAMPING = 1e-13  # curvature of thresholds that no row holds in place, relative to all costs
+DAMPING = 1e-13  # curvature of thresholds that no row determines, relative to all costs
 LINE_STEPS, LINE_SHARE = 40, 0.1  # of a line search, and the share of the slope it may leave
 WIDE_APART = 0.1  # ends of an interval whose middle is sought by order of magnitude
 
 
 class Evaluation(NamedTuple):
-    """What an evaluation has found.
+    """Result of an evaluation.
 
     Attributes
     ----------
@@ -28,7 +28,7 @@ class Evaluation(NamedTuple):
     violation : float
         How far the optimality conditions are violated.
     done : bool
-        Whether the direction is not worth a step.
+        Whether no step is needed along the direction.
     """
 
     slope: float
@@ -37,7 +37,7 @@ class Evaluation(NamedTuple):
 
 
 class Descent(ABC):
-    """Newton's method from some point on. A space says how to evaluate it, and how to move.
+    """Newton's method from a starting point. Subclasses define how to evaluate it and how to move.
 
     Parameters
     ----------
@@ -48,7 +48,7 @@ class Descent(ABC):
     def __init__(self, problem: Problem):
         m = problem.n_thresholds
         self.problem, self.t, self.value = problem, np.zeros(m), np.inf
-        self.penalty = problem.coupling.penalty_curvature(m)  # of which it is half the square
+        self.penalty = problem.coupling.penalty_curvature(m)  # the penalty is half of t' (this) t
 
     @abstractmethod
     def evaluate(self, tol: float) -> Evaluation:
@@ -65,7 +65,7 @@ class Descent(ABC):
     def minimise(
         self, limit: float, tol: float, report: Callable[[int, float], None]
     ) -> tuple[int, float]:
-        """Take steps to the minimum; how many were taken, and the violation there."""
+        """Take steps to the minimum; return their number and the violation there."""
         steps = 0
         while True:
             slope, violation, done = self.evaluate(tol)
@@ -77,7 +77,7 @@ class Descent(ABC):
             steps += 1
 
     def curvature_in_t(self, penalty: Array, held: Array, total_cost: float) -> Array:
-        """That of a penalty and of the rows, positive also where no row holds a threshold."""
+        """Curvature in t, positive also where no row determines a threshold."""
         loose = DAMPING * (total_cost + float(penalty.max()))
         return penalty + np.diag(held + loose)
 

@@ -71,7 +71,7 @@ class Equations(Protocol):
         """The direction by the equations of the last call: quick, and accurate nearby."""
 
     def reset(self) -> None:
-        """Compute anew what was kept from earlier calls."""
+        """Discard what was kept from earlier calls."""
 
 
 def equations_for(rows: RowBlocks, smooth: bool) -> Equations:

@@ -360,4 +360,4 @@ class Order:
 
 
 def _unreported(steps: int, violation: float) -> None:
-    """Steps of one minimisation among several say nothing of the whole."""
+    """Progress within one of several minimisations is not reported."""

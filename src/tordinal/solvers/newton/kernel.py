@@ -8,7 +8,7 @@ kernel. In the norm of the feature space the Hessian of (4) is
     v  ->  v + D z - E tau,        tau  ->  M tau - E'z        with  z = K v
 
 where E_ik = C_i loss''(g_ik), D_i = sum_k E_ik and M = R'' + diag(sum_i E_ik). The few thresholds
-are eliminated exactly, and what is left, (I + S K) v = r with S = D - E M^-1 E', is solved by
+are eliminated exactly. The rest, (I + S K) v = r with S = D - E M^-1 E', is solved by
 conjugate gradients in that norm at one product with K per iteration. The preconditioner is its own
 inverse for the curvatures of an earlier step, by a factor of I + D^1/2 K D^1/2 in single precision.
 ``docs/mathematics.md`` has the derivation.

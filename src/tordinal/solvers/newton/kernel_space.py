@@ -172,7 +172,7 @@ class KernelSpace:
             step = size / bend
             v = v + step * p
             r, z_r = r - step * A_p, z_r - step * z_A_p
-            # What is left of the decrease is at most r'K r, and about r'K q with a good q.
+            # The remaining decrease is at most r'K r, and about r'K q with a good q.
             promised += step * size
             negligible = max(TUNING.forcing**2 * promised, TUNING.unknown_share * enough)
             if float(r @ z_r) <= negligible:
@@ -233,7 +233,7 @@ class Preconditioner:
         whole = np.zeros((self.n, E.shape[1]))
         whole[J] = self.E
         self.Y, self.KY = self._without_thresholds(whole, K @ self.E.astype(dtype))
-        # With a sample, the curvatures in t are those of the sample: what is left stays positive.
+        # With a sample, the curvatures in t are those of the sample: the remainder stays positive.
         M = M + np.diag(self.E.sum(axis=0) - E.sum(axis=0))
         values, vectors = np.linalg.eigh(M - self.E.T @ self.KY[J])
         least = SAFE * float(np.finfo(dtype).eps * M.diagonal().max())

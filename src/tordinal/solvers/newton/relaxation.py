@@ -7,7 +7,7 @@ with a multiplier u that is the current guess of the dual variable in units of t
 
 runs linearly across a band. For u = 1/2 and the hinge this is plain smoothing; with the right
 multipliers the minimum is the true one however wide the band is. After each minimisation u moves to
-the clipped value, which is the method of multipliers. The duality gap says how far it is to go.
+the clipped value, which is the method of multipliers. The duality gap bounds what remains.
 """
 
 from dataclasses import dataclass

@@ -45,7 +45,7 @@ class Proximal:
 
     @property
     def width(self) -> float:
-        """Width of the band, by which curvatures are multiplied."""
+        """Width of the band; curvatures are multiplied by it."""
         return self.relaxation.width
 
     def evaluate(self, block: Block, t: Array) -> tuple[Terms, Residuals]:

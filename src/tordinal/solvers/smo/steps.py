@@ -206,7 +206,7 @@ def take_steps(
     place, narrow = np.zeros(LANES, dtype=np.int64), np.zeros(LANES, dtype=np.int32)
     row_i = row_j = matrix[0][:n]
     k = l = at_up[0]  # any: of their type, so that `_move` is compiled once
-    followed = h if raised >= 0 else h[:0]  # else it is made anew from the candidates
+    followed = h if raised >= 0 else h[:0]  # else it is recomputed from the candidates
     i, g_low = _move(
         up, low, at_up, at_low, followed, row_i, row_j, 0.0, k, l, 0.0, least, most, place
     )
@@ -215,7 +215,7 @@ def take_steps(
         if not g_low - up[i] > tol:
             if steps == before or raised >= 0:
                 break
-            # When c changes, another candidate of a row may be the better one: all choose anew.
+            # When c changes, another candidate of a row may be the better one: recompute all.
             before = steps
             for p in range(n):
                 if at_up[p] >= 0:
@@ -242,7 +242,7 @@ def take_steps(
         beta[j, l] = lower[j, l] if step == to_lower else beta[j, l] - step
         c[k] += step
         c[l] -= step
-        # Both rows choose their candidates anew, with c as it was: `_move` adds its change to all.
+        # Recompute the candidates of both rows with the old c: `_move` adds its change to all.
         for p, h_p in ((i, h_i), (j, h_j)):
             _candidate(
                 p, h_p, rc, target, beta, lower, upper, raised, lowered, up, low, at_up, at_low
