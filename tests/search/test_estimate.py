@@ -33,6 +33,15 @@ def test_errors_are_those_of_the_held_out_predictions():
     assert model.cv_errors_["this model"][0] == wrong
 
 
+def test_differences_with_and_without_unlabelled_rows_vary_less_than_both():
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3))
+    y = np.digitize(X[:, 0] + 0.5 * rng.normal(size=200), [-0.5, 0.5])
+    spread = TORCV(C=[1.0, 10.0], kernel="linear").fit(X, hide(y, 60)).evidence().spread
+    both = spread["supervised"] ** 2 + spread["transductive"] ** 2
+    assert 0 <= spread["difference"] ** 2 < both  # as of independent errors
+
+
 def test_confidence_is_as_large_as_the_share_that_is_right():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(400, 3))

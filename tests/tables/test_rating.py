@@ -1,3 +1,5 @@
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -5,7 +7,7 @@ from tordinal import REDSVM
 from tordinal.datasets import make_reviews
 from tordinal.metrics import mean_absolute_error
 from tordinal.tables.columns import TableEncoder
-from tordinal.tables.rating import Settings, rate
+from tordinal.tables.rating import Settings, _verdict, rate
 from tordinal.tables.target import read_target
 
 TEXTS, STARS = make_reviews(200, random_state=1)
@@ -71,3 +73,33 @@ def test_progress_tells_what_is_done_of_how_much():
         "probabilities",
     ]
     assert all(0 <= done <= total for _, done, total in heard)
+
+
+def verdict(with_them, without, difference, n=100):
+    """What is said of two mean errors whose row-by-row difference has this spread."""
+    rating = SimpleNamespace(
+        transducer=object(), moved=3, selection=None, held_out=np.arange(n),
+        errors={"this model": (0.4, 0.5), "supervised": (0.5, without),
+                "transductive": (0.5, with_them)},
+        spread={"transductive": 0.7, "difference": difference},
+    )  # fmt: skip
+    return _verdict(rating, "")
+
+
+def test_a_difference_within_the_noise_is_not_oversold():
+    assert "rows make no visible difference" in verdict(0.87, 0.88, 0.5)
+    assert "rows make no visible difference" in verdict(0.80, 0.88, 0.5)  # 1.6 standard errors
+    assert "rows help" in verdict(0.79, 0.88, 0.5)
+    assert "rows do not help" in verdict(0.97, 0.88, 0.5)
+    assert "rows help" in verdict(0.87, 0.88, 0.05)  # nearly the same in every row
+
+
+def test_the_spread_of_the_difference_is_that_of_the_rows():
+    rating = rated(Settings(method="tor"))
+    truth = rating.target.rank[rating.held_out]
+    gain = rating.errors["supervised"][1] - rating.errors["this model"][1]
+    off = np.abs(truth - rating.cv_rank)
+    assert rating.spread["difference"] > 0
+    # Of distances that are whole numbers with this mean difference.
+    assert rating.spread["difference"] >= np.sqrt(max(abs(gain) - gain**2, 0)) - 1e-9
+    assert rating.spread["this model"] == off.std()

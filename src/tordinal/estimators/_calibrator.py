@@ -45,7 +45,8 @@ class Evidence:
     errors : dict of str to (float, float)
         Zero-one and absolute error by model: "this model", "supervised", "transductive".
     spread : dict of str to float
-        Standard deviation of the distances behind each absolute error.
+        Standard deviation of the distances behind each absolute error; "difference": of the
+        difference, row by row, between those with unlabelled rows and those without.
     verdict : str
         Whether unlabelled rows helped, in one line.
     """
@@ -155,6 +156,9 @@ class Calibrator:
         supervised = (distances > 0).sum(axis=1)
         errors["supervised"] = _errors(rank[others], supervised)
         spread["supervised"] = float(np.std(np.abs(rank[others] - supervised)))
+        if np.array_equal(rows, others):
+            gain = np.abs(rank[others] - supervised) - np.abs(rank[rows] - own)
+            spread["difference"] = float(np.std(gain))
         helps = "helps" if mae < errors["supervised"][1] else "does not help"
         verdict = (
             f"transduction {helps} here: MAE {mae:.2f} against {errors['supervised'][1]:.2f} "

@@ -41,7 +41,8 @@ class EstimatedErrors:
         Zero-one and absolute error: of the ensemble ("this model"), of the best candidate without
         unlabelled rows ("supervised") and of the best with them ("transductive").
     spread : dict of str to float
-        Standard deviation of the distances behind each absolute error.
+        Standard deviation of the distances behind each absolute error; "difference": of the
+        difference between the last two, row by row.
     scores : dict of str to float
         Scores of the last two by the scorer.
     """
@@ -88,14 +89,18 @@ def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
         p = sharpen(p, power)
     errors, scores = {"this model": _errors(truth, ranks)}, {}
     spread = {"this model": float(np.std(np.abs(truth - ranks)))}
+    distances = []
     for name, transductive in (("supervised", False), ("transductive", True)):
         kind = [t for t in scored if t.candidate.transductive == transductive]
         if kind:
             single = [comparison.best(kind, 1, excluding=k)[0] for k in folds]
             predicted = np.concatenate([t.labels[k] for k, t in enumerate(single)])
             errors[name] = _errors(truth, predicted)
-            spread[name] = float(np.std(np.abs(truth - predicted)))
+            distances.append(np.abs(truth - predicted))
+            spread[name] = float(np.std(distances[-1]))
             scores[name] = float(np.mean([t.scores[k] for k, t in enumerate(single)]))
+    if len(distances) == 2:
+        spread["difference"] = float(np.std(distances[0] - distances[1]))
     return EstimatedErrors(data.labeled[rows], ranks, p, power, errors, spread, scores)
 
 

@@ -37,6 +37,7 @@ __all__ = [
 ]
 
 CHOOSING_ROWS = 3000  # rows with a rating, and without one, that columns are chosen with
+VISIBLE = 1.64  # standard errors from which a difference is not taken for chance: 90 % confidence
 QUICK_TEXTS = 10_000  # rows from which a quick rating reads the words of texts alone
 
 
@@ -195,10 +196,11 @@ def _verdict(rating: Rating, said: str) -> str:
         off = without if rating.selection is None else rating.expected_error.mae
         return f"Only the rated rows were used: off by {off:.2f} steps on average."
     with_them = rating.errors[name][1]
-    # Half a standard error of one of the errors: they are of the same rows, and vary together.
-    noise = 0.5 * rating.spread[name] / np.sqrt(max(len(rating.held_out), 1))
+    # The errors are of the same rows, and vary together: what counts is the spread of differences.
+    spread = rating.spread.get("difference", rating.spread[name])
+    noise = VISIBLE * spread / np.sqrt(max(len(rating.held_out), 1))
     helps = "help" if with_them < without else "do not help"
-    if abs(with_them - without) < noise:
+    if abs(with_them - without) <= noise:
         helps = "make no visible difference"
     # The errors of single models are not weighted.
     where = "" if rating.selection is None else "on the rated rows, which may be difficult ones, "
