@@ -3,7 +3,6 @@
 import os
 import warnings
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from functools import partial
 from typing import Any
 
@@ -13,13 +12,11 @@ from tordinal.exceptions import InputError
 from tordinal.progress import Listener
 from tordinal.rated import RatedTable
 from tordinal.reduction import UNLABELED
-from tordinal.tables.answers import is_earlier
-from tordinal.tables.collected import collect_ratings, with_target
-from tordinal.tables.columns import TableEncoder
 from tordinal.tables.costs import read_weights
 from tordinal.tables.estimates import prediction_shift_note, representativeness_note
 from tordinal.tables.files import read_table
 from tordinal.tables.frames import table_of
+from tordinal.tables.preparation import prepare
 from tordinal.tables.rating import rate
 from tordinal.tables.roles import find_columns
 from tordinal.tables.selection import select_rows
@@ -27,8 +24,6 @@ from tordinal.tables.sentences import find_encoder
 from tordinal.tables.settings import WORDLLAMA, Settings
 from tordinal.tables.table import Table
 from tordinal.tables.target import read_target
-from tordinal.tables.totals import total_rows
-from tordinal.tables.vectors import FEATURES, parts_of, read_features
 
 __all__ = ["RatedTable", "rate_table"]
 
@@ -187,55 +182,30 @@ def rate_table(
     source = os.path.basename(os.fspath(table)) if isinstance(table, (str, os.PathLike)) else ""
     frame = table if isinstance(table, pd.DataFrame) else None
     table, marks = _read(table, encoding, sheet), _names(missing)
-    notes = list(table.notes)
-    if features is not None:
-        table = replace(table, vectors=read_features(features, len(table)))
-    if filled is not None or ratings is not None:
-        table = with_target(table, target)
-    find_columns([target], table.names, "target")
-    find_columns(by, table.names, "by")
     weighed = [] if sample_weight is None else [sample_weight]
+    find_columns(by, table.names, "by")
     find_columns(weighed, table.names, "sample_weight")
-    earlier = [name for name in table.names if is_earlier(name, target)]
-    if earlier:
-        table = table.without(earlier)
-        if frame is not None:
-            frame = frame.loc[:, [str(name) not in earlier for name in frame.columns]]
-        notes.append(f"the columns of an earlier run are replaced: {', '.join(earlier)}")
-    order = [str(rating) for rating in order] if order else table.orders.get(target)
-    read = partial(_read, encoding=encoding)
-    collected = collect_ratings(table, target, filled, ratings, read, order, marks)
-    notes += collected.notes
-    totals = total_rows(table)
-    kept = [i for i in range(len(table)) if i not in totals]
-    part = table.part(kept) if totals else table
-    if totals:
-        numbers = ", ".join(str(table.number(i)) for i in totals)
-        notes.append(f"row {numbers} looks like a total and is excluded")
-    cells = part.features(target)
-    chosen = None if columns is None else parts_of(_names(columns), cells)
-    if features is not None and (chosen is not None or _names(text)):
-        chosen = [*(chosen or []), *parts_of([FEATURES], cells)]
-    columns_encoder = TableEncoder(
-        text=_names(text),
-        columns=chosen,
-        drop=parts_of([*_names(drop), *weighed], cells),
-        missing=marks,
-        decimal=table.decimal,
+    prepared = prepare(
+        table, target, read=partial(_read, encoding=encoding), text=_names(text),
+        columns=None if columns is None else _names(columns), drop=[*_names(drop), *weighed],
+        order=order, missing=marks, filled=filled, ratings=ratings, features=features,
         meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None,
-    )
-    given = read_target(target, part[target], collected.order, marks)
-    selection = select_rows(given.rank != UNLABELED, collected.draws, kept)
+    )  # fmt: skip
+    part, notes = prepared.part, prepared.notes
+    if prepared.earlier and frame is not None:
+        frame = frame.loc[:, [str(name) not in prepared.earlier for name in frame.columns]]
+    given = read_target(target, part[target], prepared.order, marks)
+    selection = select_rows(given.rank != UNLABELED, prepared.draws, prepared.rows)
     if selection is not None:
         notes.append(str(selection))
     row_numbers = [part.number(i) for i in range(len(part))]
     weight = None if not weighed else read_weights(part[weighed[0]], given, row_numbers)
-    rating = rate(cells, given, columns_encoder, settings, listen, weight, selection)
+    rating = rate(prepared.features, given, prepared.encoder, settings, listen, weight, selection)
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]
     return RatedTable(
-        rating=rating, table=table, part=part, rows=kept, abstain=abstain,
+        rating=rating, table=prepared.table, part=part, rows=prepared.rows, abstain=abstain,
         probabilities=probabilities, by=by, source=source, original=frame,
         with_reasons=reasons, reweight=reweight, seed=random_state,
     )  # fmt: skip

@@ -2,7 +2,9 @@ import os
 
 import pytest
 
-from tordinal.tables.outputs import OutputFolder, Outputs
+from tordinal.tables.files import write_table
+from tordinal.tables.outputs import OutputFolder, Outputs, is_own_output
+from tordinal.tables.table import Table
 from tordinal.tables.values import TableError
 
 
@@ -76,3 +78,16 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
         OutputFolder("--out", str(out / "a"))
     with pytest.raises(TableError, match="there is no folder"):
         OutputFolder("--out", str(tmp_path / "no" / "rated"))
+
+
+@pytest.mark.parametrize("kind", ["csv", "xlsx"])
+def test_a_form_may_be_replaced_until_somebody_has_rated_rows_in_it(kind, tmp_path):
+    path = tmp_path / f"form.{kind}"
+    for stars, own in ((["", ""], True), (["", "3"], False), ([0, None], False)):
+        form = Table(
+            ["row", "stars", "text", "stars_confidence", "stars_rows_left"],
+            [[2, 3], stars, ["a", "b"], [0.5, 0.5], [9, 8]], kind,
+        )  # fmt: skip
+        with open(path, "wb") as file:
+            write_table(form, {}, file, str(path), ".")
+        assert is_own_output(str(path), "stars") is own

@@ -7,7 +7,20 @@ from typing import Annotated
 
 import typer
 
-from tordinal.cli.options import ClassWeight, Cost, Features, Reasons, Reweight, Weight
+from tordinal.cli.next import next_rows as next_command
+from tordinal.cli.options import (
+    ClassWeight,
+    Cost,
+    Debug,
+    Encoding,
+    Features,
+    Force,
+    Quiet,
+    Reasons,
+    Reweight,
+    Sheet,
+    Weight,
+)
 from tordinal.exceptions import InputError
 
 app = typer.Typer(
@@ -52,15 +65,6 @@ Scheduler = Annotated[
         help="Fit on the Dask cluster of this scheduler; local uses a cluster on this machine.",
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files without asking.")]
-Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
-]
-
-
-Sheet = Annotated[str | None, typer.Option(help="Sheet of an .xlsx FILE. Default: the first.")]
 
 
 def _version(asked: bool) -> None:
@@ -316,6 +320,9 @@ def _names_many(file: str) -> bool:
     return os.path.isdir(file) or (
         file != "-" and any(c in file for c in "*?[") and not os.path.exists(file)
     )
+
+
+app.command("next")(next_command)
 
 
 @app.command()

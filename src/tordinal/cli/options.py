@@ -1,10 +1,22 @@
-"""Options of the commands that need more than a name: costs, weights, reasons."""
+"""Options that several commands share, and those that need more than a name."""
 
 from typing import Annotated
 
 import typer
 
-__all__ = ["ClassWeight", "Cost", "Features", "Reasons", "Reweight", "Weight"]
+__all__ = [
+    "ClassWeight",
+    "Cost",
+    "Debug",
+    "Encoding",
+    "Features",
+    "Force",
+    "Quiet",
+    "Reasons",
+    "Reweight",
+    "Sheet",
+    "Weight",
+]
 
 Cost = Annotated[
     str | None,
@@ -45,3 +57,10 @@ Reweight = Annotated[
         "of the whole table.",
     ),
 ]
+Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
+Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace existing files without asking.")]
+Encoding = Annotated[
+    str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
+]
+Sheet = Annotated[str | None, typer.Option(help="Sheet of an .xlsx FILE. Default: the first.")]

@@ -14,13 +14,15 @@ from pathlib import Path
 from typing import IO
 
 from tordinal.tables.archive import LABEL
-from tordinal.tables.files import read_table
-from tordinal.tables.values import TableError
+from tordinal.tables.files import format_of, read_table
+from tordinal.tables.values import TableError, is_missing
 
 __all__ = ["OutputFolder", "Outputs", "is_own_output"]
 
 LONGEST_NAME = 255  # bytes of a file name that file systems take
 START = 2**16  # bytes that are looked at first to tell what a file is
+LARGEST_FORM = 2**24  # bytes; larger files are not read to see whether they are forms
+RECORD = "_rows_left"  # ends the name of a column of forms: how the rows were drawn
 REPORT_MARK = b'<meta name="generator" content="tordinal'
 
 
@@ -191,8 +193,10 @@ def is_own_output(path: str, target: str | None = None) -> bool:
     -------
     own : bool
         Whether a rated table has the columns of answers about that target, or a report or a model
-        its mark.
+        its mark. A form in which somebody has rated rows is not: their work would be lost.
     """
+    if _is_form(path, filled=True):
+        return False
     answer = "_confidence" if target is None else f"{target}_confidence"
     try:
         with open(path, "rb") as file:
@@ -206,7 +210,24 @@ def is_own_output(path: str, target: str | None = None) -> bool:
         names = read_table(path, empty=True).names
     except (OSError, TableError, zipfile.BadZipFile):
         return False
-    return any(name.endswith(answer) if target is None else name == answer for name in names)
+    return _is_form(path, filled=False) or any(
+        name.endswith(answer) if target is None else name == answer for name in names
+    )
+
+
+def _is_form(path: str, *, filled: bool) -> bool:
+    """Whether a file is a form with the record of draws, and rated in part or not at all."""
+    try:
+        format_of(path)
+        if os.path.getsize(path) > LARGEST_FORM:
+            return False
+        table = read_table(path, empty=True)
+    except (OSError, TableError, zipfile.BadZipFile):
+        return False
+    targets = [n.removesuffix(RECORD) for n in table.names if n.endswith(RECORD)]
+    if "row" not in table.names or not targets or targets[0] not in table.names:
+        return False
+    return filled == any(not is_missing(cell) for cell in table[targets[0]])
 
 
 def _same_file(one: str, other: str) -> bool:

@@ -1,0 +1,178 @@
+"""``tordinal next``: the rows to rate next, as a form to fill in with a spreadsheet."""
+
+import difflib
+from typing import Annotated
+
+import typer
+
+from tordinal.cli.options import Debug, Encoding, Force, Quiet, Sheet
+
+__all__ = ["next_rows"]
+
+
+def next_rows(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Table: .xlsx, .csv, .tsv, .jsonl or .parquet.")
+    ],
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN", help="Column of the ratings. With --order it need not exist yet."
+        ),
+    ],
+    out: Annotated[
+        str, typer.Option("--out", "-o", metavar="FORM", help="Where the form to fill in goes.")
+    ],
+    n: Annotated[int, typer.Option("-n", help="Number of rows.", min=1)] = 20,
+    filled: Annotated[
+        list[str] | None,
+        typer.Option(metavar="FORM", help="A form that was filled in; once for each round."),
+    ] = None,
+    ratings: Annotated[
+        str | None,
+        typer.Option(
+            metavar="FILE",
+            help="Log of ratings (TABLE.ratings.jsonl), or a table with the columns row and "
+            "COLUMN.",
+        ),
+    ] = None,
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns to compare rows by. Default: all useful ones."),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.")
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar='"A,B,C"',
+            help="Ratings from the lowest to the highest. Needed before two different ratings are "
+            "given.",
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
+        ),
+    ] = None,
+    sheet: Sheet = None,
+    seed: Annotated[int, typer.Option(help="Same seed, same rows.", min=0, max=2**32 - 1)] = 0,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Choose the rows to rate next, from the first rating on.
+
+    FORM has N rows of FILE and an empty column for the rating: fill it in, in a spreadsheet say.
+    Three quarters of the rows are those whose ratings help most; before there are two different
+    ratings, rows that cover the data. The others are drawn at random. FORM records how each row was
+    drawn, so that errors and averages can be estimated although difficult rows were preferred.
+
+    [bold]Examples[/]
+
+    tordinal next reviews.csv --target stars --order 1,2,3,4,5 -o round1.csv
+
+    tordinal next reviews.csv --target stars --filled round1.csv -o round2.csv
+
+    tordinal label reviews.csv --target stars --filled round1.csv --filled round2.csv -o rated.csv
+    """
+    from tordinal.cli.session import reporting_errors
+
+    with reporting_errors(debug=debug):
+        from tordinal.tables.files import format_of
+        from tordinal.tables.values import TableError
+
+        if out == "-":
+            raise TableError("--out -: the form needs a file of its own")
+        for path in (file, out, *(filled or ())):
+            if path != "-":
+                format_of(path)  # fail before heavy imports
+        _run(
+            file, target, out, n, filled or [], ratings, text or [], columns, drop or [], order,
+            missing, sheet, seed, encoding, force=force, quiet=quiet,
+        )  # fmt: skip
+
+
+def _run(
+    file: str,
+    target: str,
+    out: str,
+    n: int,
+    filled: list[str],
+    ratings: str | None,
+    text: list[str],
+    columns: list[str] | None,
+    drop: list[str],
+    order: str | None,
+    missing: str | None,
+    sheet: str | None,
+    seed: int,
+    encoding: str | None,
+    *,
+    force: bool,
+    quiet: bool,
+) -> None:
+    from rich.text import Text
+
+    from tordinal.cli.label import listed, names_in
+    from tordinal.cli.session import (
+        ProgressDisplay,
+        confirm_overwriting,
+        console_for,
+        ignore_interrupts,
+        with_option_names,
+    )
+    from tordinal.tables.collected import with_target
+    from tordinal.tables.files import read_table, write_table
+    from tordinal.tables.next_rows import next_rows as rows_of
+    from tordinal.tables.outputs import Outputs
+    from tordinal.tables.preparation import prepare
+    from tordinal.tables.values import visible
+
+    inputs = {"FILE": file}
+    inputs |= {f"--filled ({k})" if k > 1 else "--filled": p for k, p in enumerate(filled, 1)}
+    if ratings is not None:
+        inputs["--ratings"] = ratings
+    outputs = Outputs(inputs, {"--out": out})
+    confirm_overwriting([out], target, force)
+    console = console_for(out, quiet)
+    with outputs, ProgressDisplay(quiet) as progress:
+        progress("reading the table", 0, 1)
+        table = read_table(file, encoding, sheet)
+        is_new = order is not None and target not in table.names
+        if is_new and not difflib.get_close_matches(target, table.names, n=1, cutoff=0.7):
+            table = with_target(table, target)
+            table.notes.append(f"the table has no column {target} yet")
+        marks = names_in(missing)
+        prepared = prepare(
+            table, target, read=lambda path: read_table(path, encoding),
+            text=listed(text, table.names),
+            columns=None if columns is None else listed(columns, table.names),
+            drop=listed(drop, table.names), order=names_in(order), missing=marks,
+            filled=filled or None, ratings=ratings,
+        )  # fmt: skip
+        progress("choosing rows", 0, 1)
+        rows = rows_of(prepared, target, n, missing=marks, seed=seed)
+        outputs.write(out, lambda f: write_table(rows.form, rows.added, f, out, rows.decimal))
+        progress("choosing rows", 1, 1)
+        ignore_interrupts()
+        outputs.commit()
+    for note in rows.notes:
+        console.print(Text(f"Note: {visible(with_option_names(note))}."))
+    scale = " < ".join(visible(str(c)) for c in rows.classes)
+    forms = " ".join(f"--filled {path}" for path in (*filled, out))
+    console.print(
+        Text(
+            f"{len(rows.form):,} rows to rate are in {visible(out)} ({rows.n_rated:,} of "
+            f"{len(prepared.part):,} are rated so far). Fill in the column {visible(target)} "
+            f"({scale}), then go on with tordinal next or tordinal label and {visible(forms)}."
+        ),
+        soft_wrap=True,
+    )
