@@ -1,6 +1,6 @@
 """Should confidences be corrected where given ratings have other shares than the rest?
 
-Rated rows are a random sample, or a sample in which high (or low) ratings are overrepresented: label
+Rated rows are a random sample, or one in which high (or low) ratings are overrepresented: label
 shift. The correction is that of Saerens, Latinne and Decaestecker (2002): shares of the classes by
 expectation and maximisation, then probabilities in proportion. `prior` is how many rows of the
 shares of the rated rows are mixed in.
