@@ -31,6 +31,7 @@ LAYERS = [
     ["tables"],
     ["report", "experiments"],
     ["rated", "rated_table"],
+    ["studio"],
     ["cli"],
     ["__main__"],
 ]

@@ -22,6 +22,7 @@ from tordinal.cli.session import (
     with_option_names,
 )
 from tordinal.inference import TableEstimates
+from tordinal.progress import Listener
 from tordinal.rated import RatedTable
 from tordinal.rated_table import rate_table
 from tordinal.tables.abstaining import describe_abstaining
@@ -87,6 +88,7 @@ def run_label(
     *,
     quiet: bool = False,
     parallel: Callable[[], Any] = nullcontext,
+    listen: Listener | None = None,
 ) -> RatedTable:
     """Read, rate, and write all outputs or none.
 
@@ -100,6 +102,8 @@ def run_label(
         Whether to print errors only.
     parallel : callable
         Makes a context in which models are fitted.
+    listen : callable or None
+        Told how far the work is. None: shown on the terminal.
 
     Returns
     -------
@@ -119,7 +123,8 @@ def run_label(
         inputs["--features"] = job.features
     outputs = Outputs(inputs, destinations)
     confirm_overwriting(destinations.values(), job.target, job.force)
-    with outputs, ProgressDisplay(quiet) as progress:
+    with outputs, ProgressDisplay(quiet) as display:
+        progress = listen or display
         progress("reading the table", 0, 1)
         table = read_table(job.file, job.encoding, job.sheet)
         say_how_long(console, settings, len(table))

@@ -21,6 +21,7 @@ from tordinal.cli.options import (
     Sheet,
     Weight,
 )
+from tordinal.cli.studio import studio as studio_command
 from tordinal.exceptions import InputError
 
 app = typer.Typer(
@@ -323,6 +324,7 @@ def _names_many(file: str) -> bool:
 
 
 app.command("next")(next_command)
+app.command("studio")(studio_command)
 
 
 @app.command()

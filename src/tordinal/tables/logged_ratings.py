@@ -1,7 +1,7 @@
 """What a log of ratings says about the rows of a table."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -42,6 +42,8 @@ class Choice:
         What became of it: rated by somebody, skipped by all who saw it, or still to be rated.
     n_left : int
         Rows without a rating among which it was drawn.
+    rater : str
+        For whom it was drawn.
     """
 
     place: int
@@ -49,6 +51,7 @@ class Choice:
     audit: bool
     state: str
     n_left: int
+    rater: str = ""
 
 
 @dataclass
@@ -193,6 +196,7 @@ def read_logged_ratings(
     events: Sequence[Event],
     table: Table,
     prints: Sequence[str] | None = None,
+    given: Collection[int] | None = None,
 ) -> LoggedRatings:
     """Find the rows of a log in a table, and which of their events count.
 
@@ -207,6 +211,9 @@ def read_logged_ratings(
     prints : sequence of str or None
         Fingerprints of its rows, as `row_fingerprints` over the columns of the header gives them.
         None: they are computed.
+    given : collection of int or None
+        Rows that the table itself holds a rating of: they were not to be drawn. None: its cells
+        that are no marks of missing values.
 
     Returns
     -------
@@ -241,7 +248,7 @@ def read_logged_ratings(
     counted = [event for event in of_rows if event.id not in undone]
     _note_rows(logged, [(e.row, e.fingerprint) for e in counted], places, numbers)
     drawn: dict[int, tuple[Event, int]] = {}
-    given, seen = _given(header, table), set[int]()
+    given, seen = _given(header, table) if given is None else given, set[int]()
     for event in of_rows:
         i = places.get((event.row, event.fingerprint))
         if i is None:
@@ -250,7 +257,7 @@ def read_logged_ratings(
         counts = event.id not in undone
         is_drawn = event.probability is not None and (counts or event.event != "choose")
         if is_drawn:
-            drawn.setdefault(i, (event, max(header.n_unrated - len(seen - given), 1)))
+            drawn.setdefault(i, (event, max(header.n_unrated - len(seen.difference(given)), 1)))
         if is_drawn or event.event == "rate":
             seen.add(i)
         if not counts:
@@ -271,7 +278,7 @@ def read_logged_ratings(
     for i, (event, n_left) in drawn.items():
         state = "rated" if i in logged.ratings else "skipped" if i in logged.skipped else "open"
         assert event.probability is not None
-        logged.choices.append(Choice(i, event.probability, event.audit, state, n_left))
+        logged.choices.append(Choice(i, event.probability, event.audit, state, n_left, event.rater))
     return logged
 
 

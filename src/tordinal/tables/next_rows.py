@@ -17,7 +17,7 @@ from tordinal.tables.table import Table
 from tordinal.tables.target import is_rated, read_target
 from tordinal.tables.values import TableError
 
-__all__ = ["NextRows", "next_rows"]
+__all__ = ["NextRows", "next_rows", "read_scale"]
 
 
 @dataclass(frozen=True)
@@ -86,7 +86,7 @@ def next_rows(
     (['row', 'grade', 'size'], 2, ['grade_chance', 'grade_audit', 'grade_rows_left'])
     """
     part, encoder = prepared.part, prepared.encoder
-    classes, rank, notes = _scale(target, part[target], prepared.order, missing)
+    classes, rank, notes = read_scale(target, part[target], prepared.order, missing)
     if (rank != UNLABELED).all():
         raise TableError(f"`target` {target}: every row is rated already")
     with parallel_config(backend="sequential"):
@@ -101,10 +101,31 @@ def next_rows(
     )  # fmt: skip
 
 
-def _scale(
+def read_scale(
     target: str, cells: list[Any], order: list[str] | None, missing: Sequence[str]
 ) -> tuple[list[Any], Ranks, list[str]]:
-    """The scale and the rank of each cell, also where fewer than two ratings are given."""
+    """Read the scale and the rank of each cell, also where fewer than two ratings are given.
+
+    Parameters
+    ----------
+    target : str
+        The column of the ratings.
+    cells : list
+        Its cells.
+    order : list of str or None
+        Ratings from the lowest to the highest; needed before two different ones are given.
+    missing : sequence of str
+        Marks of rows that are not rated, besides the usual ones.
+
+    Returns
+    -------
+    classes : list
+        The ratings from the lowest to the highest.
+    rank : ndarray of shape (n_rows,)
+        The rank of each cell, -1 where it is not rated.
+    notes : list of str
+        What to know about how the column was read.
+    """
     given = {spelled(c) for c in cells if is_rated(spelled(c), order, missing)}
     if order is None and len(given) < 2:
         so_far = f"only {given.pop()!r} was given" if given else "no row is rated"

@@ -1,9 +1,10 @@
 """Rating a fully rated table again: how many ratings would have been enough?"""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+from joblib import parallel_config
 from numpy.typing import NDArray
 
 from tordinal.active._probabilistic import default_model
@@ -11,15 +12,20 @@ from tordinal.distances import Matrix
 from tordinal.estimators import REDSVM
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.finished import FinishedError, estimate_finished
+from tordinal.tables.preparation import prepare
 from tordinal.tables.selection import Draw, Selection
 from tordinal.tables.suggest import AUDIT_SHARE, draw_rows
+from tordinal.tables.table import Table
+from tordinal.tables.target import read_target
+from tordinal.tables.values import TableError
 
-__all__ = ["Simulation", "simulate_rating"]
+__all__ = ["Simulation", "simulate_rating", "simulate_table"]
 
 Array = NDArray[np.float64]
 Listen = Callable[[int, int], None]
 
 FOLDS = 5
+FEWEST = 30  # rated rows
 
 
 @dataclass(frozen=True)
@@ -69,6 +75,77 @@ class Simulation:
             if found is not None and (found.high_anytime if anytime else found.high) <= goal:
                 return n
         return None
+
+    def describe(self, goal: float | None = None) -> str:
+        """How many ratings would have been enough, in sentences.
+
+        Parameters
+        ----------
+        goal : float or None
+            The error of the finished table. None: a tenth more than the smallest one.
+        """
+        asked = goal if goal is not None else 1.1 * min(self.errors)
+        aim = f"off by {asked:.2g} steps or less on average"
+        n = self.enough(asked)
+        if n is None:
+            return f"{self.ratings[-1]:,} ratings are not enough for a table that is {aim}."
+        told = f"{n:,} ratings would have been enough for a table that is {aim}."
+        stop = self.stopped(asked, anytime=True)
+        if stop is None:
+            return f"{told} The estimates alone would not have told you to stop by then."
+        return f"{told} Going by the estimates, you would have stopped at {stop:,}."
+
+
+def simulate_table(
+    table: Table,
+    target: str,
+    *,
+    text: Sequence[str] = (),
+    columns: Sequence[str] | None = None,
+    drop: Sequence[str] = (),
+    order: Sequence[str] | None = None,
+    missing: Sequence[str] = (),
+    seed: int = 0,
+    listen: Listen = lambda done, total: None,
+) -> Simulation:
+    """Rate the rows of a fully rated table again; rows without a rating do not take part.
+
+    Parameters
+    ----------
+    table : Table
+        The table.
+    target : str
+        The column of the ratings.
+    text, columns, drop, order, missing
+        As in `tordinal.rate_table`.
+    seed, listen
+        As in `simulate_rating`.
+
+    Returns
+    -------
+    simulation : Simulation
+        True errors and estimates.
+
+    Raises
+    ------
+    TableError
+        If fewer than 30 rows are rated.
+    """
+    prepared = prepare(
+        table, target, read=lambda form: form, text=text, columns=columns, drop=drop, order=order,
+        missing=missing,
+    )  # fmt: skip
+    given = read_target(target, prepared.part[target], prepared.order, missing)
+    rated = np.flatnonzero(given.rank != UNLABELED)
+    if len(rated) < FEWEST:
+        raise TableError(
+            f"`target` {target}: only {len(rated)} rows are rated; simulating needs a table with "
+            f"at least {FEWEST}"
+        )
+    with parallel_config(backend="sequential"):
+        prepared.encoder.plan(prepared.features, target)
+        X = prepared.encoder.encode(prepared.features)[rated]
+    return simulate_rating(X, given.rank[rated], len(given.classes), seed=seed, listen=listen)
 
 
 def simulate_rating(

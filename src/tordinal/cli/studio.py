@@ -1,0 +1,374 @@
+"""``tordinal studio``: rate rows in the browser, and see how good the rated table will be."""
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from tordinal.cli.options import Debug, Encoding, Force, Quiet, Sheet
+
+__all__ = ["studio"]
+
+LONGEST_GUIDE = 200_000  # bytes
+SHOWN = 200  # ratings up to which a simulation goes, by default
+
+
+def studio(
+    file: Annotated[
+        str, typer.Argument(metavar="FILE", help="Table: .xlsx, .csv, .tsv, .jsonl or .parquet.")
+    ],
+    target: Annotated[
+        str,
+        typer.Option(
+            metavar="COLUMN", help="Column of the ratings. With --order it need not exist yet."
+        ),
+    ],
+    text: Annotated[
+        list[str] | None,
+        typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
+    ] = None,
+    columns: Annotated[
+        list[str] | None,
+        typer.Option(metavar="A,B", help="Columns to learn from. Default: all that are useful."),
+    ] = None,
+    drop: Annotated[
+        list[str] | None, typer.Option(metavar="A,B", help="Columns not to learn from.")
+    ] = None,
+    order: Annotated[
+        str | None,
+        typer.Option(
+            metavar='"A,B,C"',
+            help="Ratings from the lowest to the highest. Needed before two different ratings are "
+            "given.",
+        ),
+    ] = None,
+    missing: Annotated[
+        str | None,
+        typer.Option(
+            metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
+        ),
+    ] = None,
+    guide: Annotated[
+        Path | None,
+        typer.Option(
+            metavar="FILE",
+            help="Text with guidelines for raters, shown beside each row.",
+            exists=True,
+            dir_okay=False,
+        ),
+    ] = None,
+    rater: Annotated[
+        str, typer.Option(metavar="NAME", help="Who rates, where several people do.")
+    ] = "",
+    goal: Annotated[
+        float | None,
+        typer.Option(
+            metavar="0.4",
+            help="Error of the finished table to aim at, in steps: how many ratings it still takes "
+            "is shown.",
+            min=0.0,
+        ),
+    ] = None,
+    out: Annotated[
+        str | None,
+        typer.Option(
+            "--out",
+            "-o",
+            metavar="OUT",
+            help="Where Finish writes the rated table. Default: FILE with .rated in its name.",
+        ),
+    ] = None,
+    report: Annotated[
+        str | None,
+        typer.Option(metavar="R.html", help="Report. Default: FILE with .report.html instead."),
+    ] = None,
+    model: Annotated[
+        str | None,
+        typer.Option(metavar="M.skops", help="Model. Default: FILE with .model.skops instead."),
+    ] = None,
+    simulate: Annotated[
+        bool,
+        typer.Option(
+            "--simulate",
+            help="Rate a fully rated table again, without a browser: how many ratings would have "
+            "been enough?",
+        ),
+    ] = False,
+    load: Annotated[
+        Path | None,
+        typer.Option(
+            "--import",
+            metavar="FILE",
+            exists=True,
+            dir_okay=False,
+            help="Take over ratings from a CSV, Label Studio .json or Prodigy .jsonl, and exit.",
+        ),
+    ] = None,
+    export: Annotated[
+        str | None,
+        typer.Option(
+            "--export",
+            metavar="FILE",
+            help="Write the ratings as CSV, Label Studio .json or Prodigy .jsonl, and exit.",
+        ),
+    ] = None,
+    port: Annotated[
+        int, typer.Option(help="Port on 127.0.0.1. Default: one that is free.", min=0, max=65535)
+    ] = 0,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    sheet: Sheet = None,
+    seed: Annotated[int, typer.Option(help="Seed of the choice of rows.", min=0, max=2**31)] = 0,
+    encoding: Encoding = None,
+    force: Force = False,
+    quiet: Quiet = False,
+    debug: Debug = False,
+) -> None:
+    """Rate rows in the browser: the most useful ones first, until it is good enough.
+
+    A digit rates the row and shows the next one. Beside it stand the estimated error of the
+    finished table, averages and shares, and what more ratings would bring. Every rating is written
+    to FILE's log (reviews.ratings.jsonl) at once; FILE itself is never changed. Stop with Ctrl-C
+    and give the same command again to go on. The page is served on this machine only.
+
+    [bold]Examples[/]
+
+    tordinal studio reviews.csv --target stars --order 1,2,3,4,5
+
+    tordinal studio reviews.csv --text review --target stars --goal 0.4 --guide guide.txt
+
+    tordinal label reviews.csv --target stars --ratings reviews.ratings.jsonl -o rated.csv
+    """
+    from tordinal.cli.session import reporting_errors
+
+    kept = "stopped; every rating is in the log, and the same command goes on from there"
+    with reporting_errors(kept, debug=debug):
+        from tordinal.tables.files import format_of
+
+        format_of(file)
+        job = StudioJob(
+            file=file, target=target, text=text or [], columns=columns, drop=drop or [],
+            order=order, missing=missing, sheet=sheet, encoding=encoding, seed=seed, force=force,
+            quiet=quiet, out=out or _beside(file, ".rated"),
+            report=report or _beside(file, ".report.html"),
+            model=model or _beside(file, ".model.skops"),
+        )  # fmt: skip
+        if simulate:
+            _simulate(job, goal)
+        elif load is not None or export is not None:
+            _exchange(job, load, export)
+        else:
+            _serve(job, rater, goal, _read_guide(guide), port, browser)
+
+
+@dataclass(frozen=True, kw_only=True)
+class StudioJob:
+    """The table of a ``tordinal studio``, how it is read, and what is written at the end."""
+
+    file: str
+    target: str
+    text: list[str]
+    columns: list[str] | None
+    drop: list[str]
+    order: str | None
+    missing: str | None
+    sheet: str | None
+    encoding: str | None
+    seed: int
+    force: bool
+    quiet: bool
+    out: str
+    report: str
+    model: str
+
+
+def _beside(file: str, ending: str) -> str:
+    """A name beside a file.
+
+    Examples
+    --------
+    >>> _beside("a/reviews.csv", ".rated"), _beside("reviews.csv.gz", ".report.html")
+    ('a/reviews.rated.csv', 'reviews.report.html')
+    """
+    from tordinal.tables.files import PACKED
+
+    stem, suffix = os.path.splitext(file)
+    if suffix.lower() in PACKED:
+        stem, suffix = os.path.splitext(stem)
+    return stem + ending + (suffix if "." not in ending[1:] else "")
+
+
+def _read_guide(path: Path | None) -> str:
+    from tordinal.exceptions import InputError
+
+    if path is None:
+        return ""
+    if path.stat().st_size > LONGEST_GUIDE:
+        raise InputError(f"--guide {path}: longer than {LONGEST_GUIDE:,} bytes")
+    try:
+        return path.read_text(encoding="utf-8-sig").strip()
+    except UnicodeDecodeError:
+        raise InputError(f"--guide {path}: not UTF-8 text") from None
+
+
+def _open(job: StudioJob):  # type: ignore[no-untyped-def]
+    """The table and its log."""
+    from tordinal.cli.label import listed, names_in
+    from tordinal.cli.session import ProgressDisplay
+    from tordinal.studio.project import open_project
+    from tordinal.tables.files import read_table
+
+    with ProgressDisplay(job.quiet) as progress:
+        progress("reading the table", 0, 1)
+        table = read_table(job.file, job.encoding, job.sheet)
+        return open_project(
+            table, job.target, job.file, text=listed(job.text, table.names),
+            columns=None if job.columns is None else listed(job.columns, table.names),
+            drop=listed(job.drop, table.names), order=names_in(job.order) or None,
+            missing=names_in(job.missing), listen=progress,
+        )  # fmt: skip
+
+
+def _serve(
+    job: StudioJob, rater: str, goal: float | None, guide: str, port: int, browser: bool
+) -> None:
+    from rich.console import Console
+    from rich.text import Text
+
+    from tordinal.cli.session import confirm_overwriting, with_option_names
+    from tordinal.studio.assessor import Assessor
+    from tordinal.studio.finishing import Finishing
+    from tordinal.studio.server import Studio, bind, serve
+    from tordinal.studio.session import RatingSession
+    from tordinal.tables.outputs import Outputs
+    from tordinal.tables.values import visible
+
+    console = Console(stderr=True, quiet=job.quiet, soft_wrap=True)
+    listener = bind(port)
+    outputs = {"--out": job.out, "--report": job.report, "--model": job.model}
+    with Outputs({"FILE": job.file}, outputs):  # checks where they go
+        confirm_overwriting(outputs.values(), job.target, job.force)
+    project = _open(job)
+    for note in project.notes:
+        console.print(Text(f"Note: {visible(with_option_names(note))}."))
+    session = RatingSession(project, rater, job.seed)
+    assessor = Assessor(session)
+    confirmed = {path for path in outputs.values() if os.path.exists(path)}
+    finishing = Finishing(lambda listen: _finish(job, str(project.log.path), confirmed, listen))
+    studio = Studio(session, assessor, finishing, job.file, goal=goal, guide=guide)
+
+    def announce(address: str) -> None:
+        console.print(
+            Text(
+                f"Ratings go to {visible(str(project.log.path))}.\n"
+                f"The studio is open at {address}\nStop it with Ctrl-C."
+            )
+        )
+
+    serve(studio, listener, announce=announce, browser=browser)
+    n = len(session.logged.ratings)
+    console.print(
+        Text(
+            f"\nStopped. {n:,} rated rows are in {visible(str(project.log.path))}; the same "
+            "command goes on from there."
+        )
+    )
+
+
+def _finish(job: StudioJob, log: str, confirmed: set[str], listen):  # type: ignore[no-untyped-def]
+    """Do what ``tordinal label --ratings`` does."""
+    from tordinal.cli.label import Job, run_label
+    from tordinal.exceptions import InputError
+    from tordinal.studio.finishing import Written
+    from tordinal.tables.outputs import is_own_output
+    from tordinal.tables.settings import Settings
+
+    for path in (job.out, job.report, job.model):
+        if os.path.exists(path) and path not in confirmed and not is_own_output(path, job.target):
+            raise InputError(f"{path} exists already; move it away, and finish again")
+    label = Job(
+        file=job.file, target=job.target, out=job.out, text=job.text, columns=job.columns,
+        drop=job.drop, order=job.order, missing=job.missing, sheet=job.sheet,
+        encoding=job.encoding, ratings=log, report=job.report, model=job.model, force=True,
+    )  # fmt: skip
+    rated = run_label(label, Settings(seed=job.seed), quiet=True, listen=listen)
+    paths = {what: os.path.realpath(path) for what, path in label.outputs.items()}
+    return Written(paths, str(rated.expected_error), Path(job.report).read_text("utf-8"))
+
+
+def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
+    """Take ratings over from another tool, and write them for one."""
+    from rich.text import Text
+
+    from tordinal.cli.session import confirm_overwriting, console_for
+    from tordinal.tables.outputs import Outputs
+    from tordinal.tables.ratings_exchange import export_ratings, import_ratings
+    from tordinal.tables.values import visible
+
+    console = console_for("", job.quiet)
+    kinds = [_kind("--import", str(load)) if load else "", _kind("--export", export or "x.csv")]
+    inputs = {"FILE": job.file} | ({"--import": str(load)} if load else {})
+    with Outputs(inputs, {"--export": export} if export else {}) as outputs:
+        confirm_overwriting([export] if export else [], None, job.force)
+        project = _open(job)
+        log = project.log
+        if load is not None:
+            content = load.read_text("utf-8-sig")
+            events = import_ratings(kinds[0], content, project.table, log.header, project.prints)
+            n = log.append(*events)
+            console.print(
+                Text(f"{n:,} ratings were taken over into {visible(str(log.path))}"
+                     + (f"; {len(events) - n:,} were there already." if len(events) > n else "."))
+            )  # fmt: skip
+        if export is not None:
+            logged = project.read_log()
+            text = project.texts[0] if len(project.texts) == 1 else None
+            content = export_ratings(kinds[1], project.table, log.header, logged, text)
+            outputs.write(export, lambda file: file.write(content.encode()))
+            outputs.commit()
+            console.print(Text(f"{len(logged.ratings):,} rated rows are in {visible(export)}."))
+
+
+def _kind(option: str, path: str) -> str:
+    """The format of ratings by the extension of a file."""
+    from tordinal.exceptions import InputError
+
+    kinds = {".csv": "csv", ".json": "label-studio", ".jsonl": "prodigy"}
+    suffix = os.path.splitext(path)[1].lower()
+    if suffix not in kinds:
+        raise InputError(
+            f"{option} {path}: the name must end in .csv, .json (Label Studio) or .jsonl (Prodigy)"
+        )
+    return kinds[suffix]
+
+
+def _simulate(job: StudioJob, goal: float | None) -> None:
+    """Say how many ratings of a fully rated table would have been enough."""
+    from rich.text import Text
+
+    from tordinal.cli.label import listed, names_in
+    from tordinal.cli.session import ProgressDisplay, console_for, grid
+    from tordinal.tables.files import read_table
+    from tordinal.tables.simulate import simulate_table
+
+    console = console_for("", job.quiet)
+    with ProgressDisplay(job.quiet) as progress:
+        progress("reading the table", 0, 1)
+        table = read_table(job.file, job.encoding, job.sheet)
+        course = simulate_table(
+            table, job.target, text=listed(job.text, table.names),
+            columns=None if job.columns is None else listed(job.columns, table.names),
+            drop=listed(job.drop, table.names), order=names_in(job.order) or None,
+            missing=names_in(job.missing), seed=job.seed,
+            listen=lambda done, total: progress("rating", done, total),
+        )  # fmt: skip
+    rows = grid("ratings", "off by", "estimated", "90 % interval", "at any time at most")
+    for n, error, found in zip(course.ratings, course.errors, course.estimates, strict=True):
+        told = ["", "", ""] if found is None else [
+            f"{found.error:.2f}", f"{found.low:.2f} to {found.high:.2f}",
+            f"{found.high_anytime:.2f}",
+        ]  # fmt: skip
+        rows.add_row(f"{n:,}", f"{error:.2f}", *told)
+    console.print(rows)
+    console.print(Text(course.describe(goal)))
