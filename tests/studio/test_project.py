@@ -24,7 +24,7 @@ def test_a_new_column_of_ratings(opened, grades):
 def test_the_scale_comes_from_the_log(opened):
     opened()
     assert opened(order=None).classes == [1, 2, 3]
-    with pytest.raises(TableError, match="not 1, 2|has ratings with the classes"):
+    with pytest.raises(TableError, match="has ratings with the classes"):
         opened(order=["1", "2"])
 
 

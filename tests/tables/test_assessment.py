@@ -72,7 +72,7 @@ def test_weights_of_drawn_rows_count(rows):
 
 
 def test_sparse_rows_and_few_ratings(rows):
-    X, truth = rows
+    X, _ = rows
     rank = np.full(300, -1)
     rank[:3] = [0, 1, 0]
     found = assess(sp.csr_matrix(X), rank, [1, 2, 3], None)

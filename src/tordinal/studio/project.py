@@ -138,8 +138,13 @@ def open_project(
     log = RatingsLog(where) if where.exists() and where.stat().st_size else None
     if order is None and log is not None and log.header.target == target:
         order = [str(c) for c in log.header.classes]
-    is_new = order is not None and target not in table.names
-    if is_new and not difflib.get_close_matches(target, table.names, n=1, cutoff=0.7):
+    alike = difflib.get_close_matches(target, table.names, n=1, cutoff=0.7)
+    if target not in table.names and not alike:
+        if order is None:
+            raise TableError(
+                f"`target` {target}: the table has no such column yet. To begin one, name all "
+                "ratings from the lowest to the highest with `order`, such as 1,2,3,4,5"
+            )
         table = with_target(table, target)
     find_columns([target], table.names, "target")
     listen("reading columns", 0, 1)

@@ -209,6 +209,7 @@ def bind(port: int = 0) -> socket.socket:
         listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         listener.bind((HOST, port))
+        listener.listen()
     except OSError as error:
         listener.close()
         raise InputError(f"port {port} cannot be used: {error.strerror}; name another") from None

@@ -135,8 +135,9 @@ def simulate_table(
         table, target, read=lambda form: form, text=text, columns=columns, drop=drop, order=order,
         missing=missing,
     )  # fmt: skip
-    given = read_target(target, prepared.part[target], prepared.order, missing)
-    rated = np.flatnonzero(given.rank != UNLABELED)
+    # An empty cell, because a target without one is an error elsewhere.
+    given = read_target(target, [*prepared.part[target], ""], prepared.order, missing)
+    rated = np.flatnonzero(given.rank[:-1] != UNLABELED)
     if len(rated) < FEWEST:
         raise TableError(
             f"`target` {target}: only {len(rated)} rows are rated; simulating needs a table with "
