@@ -124,7 +124,7 @@ class RatedTable:
         """The average rating of all rows and the share of each rating, with intervals.
 
         They hold if the rated rows are a random sample of the table, or it is recorded how they
-        were drawn (docs/inference.md).
+        were drawn (docs/guide/answers.md).
         """
         return estimate_rating(self.rating, reweight=self.reweight)
 
