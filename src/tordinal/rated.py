@@ -66,6 +66,10 @@ class RatedTable:
     model : TableModel
         The model, with `predict` for new rows.
 
+    See Also
+    --------
+    rate_table : Makes it.
+
     Examples
     --------
     >>> import pandas as pd
