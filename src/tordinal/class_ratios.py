@@ -159,6 +159,11 @@ def estimate_ratio(posteriors: Array, labeled: Array, n_labels: int) -> Array:
     ratio : ndarray of shape (n_classes,)
         The estimate; it sums to 1.
 
+    See Also
+    --------
+    tordinal.TOR : Takes it as `class_ratio`.
+    tordinal.inference.estimate_shares : Shares with intervals.
+
     Examples
     --------
     >>> import numpy as np

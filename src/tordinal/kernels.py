@@ -24,7 +24,12 @@ KERNELS: dict[str, type["Kernel"]] = {}
 
 
 def register(kernel: type["Kernel"]) -> type["Kernel"]:
-    """Make a kernel known by its name."""
+    """Make a kernel known by its name.
+
+    See Also
+    --------
+    Kernel : The base class.
+    """
     KERNELS[kernel.name] = kernel
     return kernel
 
@@ -37,6 +42,10 @@ class Kernel(ABC):
     ----------
     name : str
         What it is called in the estimators' parameter `kernel`.
+
+    See Also
+    --------
+    register : Makes a kernel known by its name.
     """
 
     name: ClassVar[str]

@@ -45,6 +45,10 @@ class PiecewiseLinear:
     kink : float
         The margin where they meet.
 
+    See Also
+    --------
+    check_loss : Whether an object is a loss.
+
     Examples
     --------
     >>> import numpy as np

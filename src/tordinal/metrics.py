@@ -34,6 +34,10 @@ def mean_zero_one_error(
     error : float
         Between 0 and 1.
 
+    See Also
+    --------
+    mean_absolute_error : How far off, not only how often.
+
     Examples
     --------
     >>> mean_zero_one_error([1, 2, 3, 4], [1, 2, 3, 1])
@@ -66,6 +70,11 @@ def mean_absolute_error(
     -------
     error : float
         In ranks.
+
+    See Also
+    --------
+    macro_mean_absolute_error : Rare classes count as much as common ones.
+    mean_zero_one_error : How often, not how far off.
 
     Examples
     --------
@@ -102,6 +111,10 @@ def macro_mean_absolute_error(
     error : float
         In ranks.
 
+    See Also
+    --------
+    mean_absolute_error : Every row counts the same.
+
     Examples
     --------
     >>> macro_mean_absolute_error([1, 1, 1, 2], [1, 1, 1, 1])
@@ -134,6 +147,10 @@ def quadratic_weighted_kappa(
     -------
     kappa : float
         At most 1.
+
+    See Also
+    --------
+    mean_absolute_error : The error in ranks.
 
     Examples
     --------
@@ -177,6 +194,10 @@ def ranked_probability_score(
     -------
     score : float
         The sum over the K - 1 cumulative probabilities, averaged over rows.
+
+    See Also
+    --------
+    mean_absolute_error : For predicted ranks instead of probabilities.
 
     Examples
     --------

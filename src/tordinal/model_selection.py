@@ -31,6 +31,11 @@ class TransductiveKFold:
     random_state : int, RandomState or None, default=None
         Seed of the shuffling.
 
+    See Also
+    --------
+    tordinal.TORCV : A search of its own.
+    tordinal.metrics.SCORERS : Scorers that exclude unlabelled rows.
+
     Examples
     --------
     >>> import numpy as np

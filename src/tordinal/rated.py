@@ -66,6 +66,10 @@ class RatedTable:
     model : TableModel
         The model, with `predict` for new rows.
 
+    See Also
+    --------
+    rate_table : Makes it.
+
     Examples
     --------
     >>> import pandas as pd
@@ -124,7 +128,7 @@ class RatedTable:
         """The average rating of all rows and the share of each rating, with intervals.
 
         They hold if the rated rows are a random sample of the table, or it is recorded how they
-        were drawn (docs/inference.md).
+        were drawn (docs/guide/answers.md).
         """
         return estimate_rating(self.rating, reweight=self.reweight)
 

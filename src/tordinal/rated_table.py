@@ -152,6 +152,12 @@ def rate_table(
     InputError
         If the table or an option is wrong; the message says what to do.
 
+    See Also
+    --------
+    TORCV : The models behind it, for arrays.
+    load_model : A saved model, for later rows.
+    tordinal.inference.estimate_table : Averages and shares for any predictions.
+
     Examples
     --------
     >>> import pandas as pd

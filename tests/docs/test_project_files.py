@@ -53,6 +53,14 @@ def test_workflows_test_the_pythons_of_the_classifiers():
 def test_the_source_distribution_includes_these_files():
     config = tomllib.loads((ROOT / "pyproject.toml").read_text())
     included = config["tool"]["hatch"]["build"]["targets"]["sdist"]["include"]
-    for name in ["/CITATION.cff", "/conda", "/.github", "/tests", "/docs", "/README.md"]:
+    for name in [
+        "/CITATION.cff",
+        "/benchmarks",
+        "/conda",
+        "/.github",
+        "/tests",
+        "/docs",
+        "/README.md",
+    ]:
         assert name in included
         assert (ROOT / name.removeprefix("/")).exists()

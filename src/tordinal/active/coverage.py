@@ -21,6 +21,11 @@ class Coverage(Strategy):
     random_state : int, RandomState or None, default=0
         Seed. An int gives other rows once there are more ratings.
 
+    See Also
+    --------
+    ExpectedError : Once two classes are rated.
+    Random : Rows uniformly at random.
+
     References
     ----------
     D. Arthur and S. Vassilvitskii, "k-means++: the advantages of careful seeding", SODA 2007.

@@ -30,6 +30,11 @@ class Entropy(ProbabilisticStrategy):
     random_state : int, RandomState or None, default=0
         Seed for ties, and for the rows before two classes are rated.
 
+    See Also
+    --------
+    LeastConfidence : Uncertainty about the first choice only.
+    ExpectedError : Takes the order of the classes into account.
+
     Examples
     --------
     >>> from tordinal.active import Entropy

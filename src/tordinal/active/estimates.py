@@ -57,6 +57,10 @@ def lure_weights(probabilities: ArrayLike, n_rows: int) -> Array:
     weights : ndarray of shape (n_chosen,)
         ``mean(weights * losses)`` is the estimate.
 
+    See Also
+    --------
+    estimate_error : The error with an interval.
+
     References
     ----------
     S. Farquhar, Y. Gal and T. Rainforth, "On statistical bias in active learning: how and when to
@@ -120,6 +124,11 @@ def estimate_error(
     -------
     estimate : ErrorEstimate
         The mean loss with its interval.
+
+    See Also
+    --------
+    lure_weights : Weights alone.
+    Mixture : Records which rows are audit rows.
 
     References
     ----------

@@ -48,6 +48,10 @@ class ExpectedCost(Strategy):
     random_state : int, RandomState or None, default=0
         Seed of the clusters and of the rows over which the cost is averaged.
 
+    See Also
+    --------
+    ExpectedError : Faster, and with probabilities of choice.
+
     References
     ----------
     D. He, "Active learning for ordinal classification based on expected cost minimization",

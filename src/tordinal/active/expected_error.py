@@ -36,6 +36,12 @@ class ExpectedError(ProbabilisticStrategy):
     random_state : int, RandomState or None, default=0
         Seed for ties, and for the rows before two classes are rated.
 
+    See Also
+    --------
+    Mixture : The same with a share of audit rows.
+    LeastConfidence : Uncertain rows, whatever the order of the classes.
+    Coverage : Needs no ratings.
+
     Examples
     --------
     >>> import numpy as np

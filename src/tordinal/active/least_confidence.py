@@ -28,6 +28,11 @@ class LeastConfidence(ProbabilisticStrategy):
     random_state : int, RandomState or None, default=0
         Seed for ties, and for the rows before two classes are rated.
 
+    See Also
+    --------
+    Entropy : Uncertainty over all classes.
+    ExpectedError : Takes the order of the classes into account.
+
     Examples
     --------
     >>> from tordinal.active import LeastConfidence

@@ -34,6 +34,11 @@ class Mixture(Strategy):
     audit_ : ndarray of bool
         Which rows of the last query were drawn uniformly.
 
+    See Also
+    --------
+    ExpectedError : The strategy that it mixes by default.
+    estimate_error : The error on all rows from its choices.
+
     Examples
     --------
     >>> import numpy as np

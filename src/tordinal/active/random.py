@@ -19,6 +19,11 @@ class Random(Strategy):
     random_state : int, RandomState or None, default=0
         Seed. An int gives other rows once there are more ratings.
 
+    See Also
+    --------
+    Coverage : Rows that cover the data.
+    Mixture : A strategy with a share of random rows.
+
     Examples
     --------
     >>> from tordinal.active import Random

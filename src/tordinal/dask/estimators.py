@@ -61,6 +61,11 @@ class REDSVM(ClusterClassifier):
     n_bytes_ : int
         Bytes of the arrays in all of them and in their answers.
 
+    See Also
+    --------
+    tordinal.REDSVM : The same on one machine, with kernels.
+    TOR : With unlabelled rows.
+
     Examples
     --------
     >>> import dask.array as da
@@ -135,6 +140,11 @@ class TOR(ClusterClassifier):
         As of `tordinal.dask.REDSVM`.
     transduction_ : Dask array of shape (n_samples,)
         The label of every row, given or found, on the workers.
+
+    See Also
+    --------
+    tordinal.TOR : The same on one machine, with kernels.
+    REDSVM : Without unlabelled rows.
 
     Examples
     --------

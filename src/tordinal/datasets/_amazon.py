@@ -84,6 +84,10 @@ def fetch_amazon_reviews(
         (rows whose review has occurred before), ``feature_names`` of counts, ``DESCR`` and, with
         `as_frame`, ``frame``.
 
+    See Also
+    --------
+    make_reviews : Made-up reviews, without a download.
+
     Examples
     --------
     >>> from tordinal.datasets import fetch_amazon_reviews

@@ -54,6 +54,11 @@ def make_reviews(
     stars : ndarray of shape (n_samples,)
         Their ratings.
 
+    See Also
+    --------
+    make_ordinal_clusters : Made-up clusters, Algorithm 3.
+    fetch_amazon_reviews : Real reviews.
+
     Examples
     --------
     >>> from tordinal.datasets import make_reviews

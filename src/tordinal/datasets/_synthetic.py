@@ -41,6 +41,11 @@ def make_ordinal_clusters(
     y : ndarray of shape (n_samples,)
         Ranks 1 .. K.
 
+    See Also
+    --------
+    make_reviews : Made-up texts.
+    quantize : Ranks from a number.
+
     Examples
     --------
     >>> X, y = make_ordinal_clusters(100, p=0.2, random_state=0)

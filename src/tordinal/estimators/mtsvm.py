@@ -44,7 +44,7 @@ class MTSVM(KernelClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a loss for labelled rows.
+        Cost of a loss for labelled rows. A larger one follows the labels more closely.
     kernel, gamma, degree, coef0, loss
         Kernel and loss, as in `TOR`.
     classes : array-like, default=None
@@ -54,11 +54,12 @@ class MTSVM(KernelClassifier):
     swaps : {"single", "all", "optimal"} or int, default="single"
         How labels are swapped between two trainings, as in `TOR`.
     class_ratio : {"labeled", "uniform"} or array-like of shape (n_classes,), default="labeled"
-        Class proportions of the unlabelled rows.
+        Class proportions of the unlabelled rows. Pass the true ones where you know them.
     tol, max_iter, cache_size, callback, verbose
         As in `TOR`.
     n_jobs : int, default=None
         Classes trained at the same time, in threads that share one kernel matrix. -1: all cores.
+        Worth it for thousands of rows.
 
     Attributes
     ----------
@@ -78,6 +79,11 @@ class MTSVM(KernelClassifier):
         The models; one row of `dual_coef_` and `coef_` per two-class problem.
     n_iter_ : int
         Solver steps in all trainings.
+
+    See Also
+    --------
+    TOR : Unlabelled rows with ordered classes.
+    TORCV : Chooses among models by cross-validation.
 
     Examples
     --------

@@ -22,29 +22,39 @@ class REDSVM(ThresholdClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a loss at one threshold, C1 in the paper.
+        Cost of a loss at one threshold, C1 in the paper. A larger one follows the labels more
+        closely. Search powers of ten.
     kernel : str or callable, default="linear"
         "linear", "perceptron", "rbf", "poly", "laplacian", "precomputed" or a function.
-        "perceptron" is ``-|x - x'|``, the paper's choice for its benchmark sets.
+        "perceptron" is ``-|x - x'|``, the paper's choice for its benchmark sets. Use "linear" for
+        texts and for many rows, "perceptron" or "rbf" for tables of some thousand rows.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn.
+        Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn. With a larger one
+        each row influences nearer rows only.
     degree : float, default=3
-        Degree of the poly kernel.
+        Degree of the poly kernel. A higher one allows more curved boundaries.
     coef0 : float, default=0.0
-        Constant of the poly kernel.
+        Constant of the poly kernel. A larger one gives lower powers more weight.
     loss : {"hinge", "squared_hinge", "logistic", "square", "laplacian"} or object, default="hinge"
-        Loss of Table II, or an object that follows the protocol of `tordinal.losses`.
+        Loss of Table II, or an object that follows the protocol of `tordinal.losses`. The hinge is
+        robust to wrong labels, "logistic" has probabilities of its own, and smooth losses suit many
+        rows.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels in y, sorted.
+        All labels from the lowest to the highest. None: the labels in y, sorted. Needed where that
+        order is wrong, as for words, or where a class has no label yet.
     tol : float, default=1e-3
         How far from optimal the solution may be: largest violation of the optimality conditions,
         or, for models solved in their features and for smooth losses, distance of the objective.
+        Lower it to compare solutions digit by digit.
     max_iter : int, default=-1
-        Solver steps at most; -1 for no limit but the solver's own.
+        Solver steps at most; -1 for no limit but the solver's own. Set it where a fit
+        must end soon; a warning says if it did not converge.
     cache_size : float, default=2500
-        Memory for kernel values in MB. Beyond it kernel rows are computed when needed.
+        Memory for kernel values in MB. Beyond it kernel rows are computed when needed. Raise it for
+        more than 25,000 rows where there is memory.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with what is being done, how much of it is done, and how much there is, such as for
+        a progress bar.
     verbose : int, default=0
         Whether to print progress.
 
@@ -72,6 +82,8 @@ class REDSVM(ThresholdClassifier):
     See Also
     --------
     TOR : The same model with unlabelled rows.
+    SVOR : Thresholds without a penalty, with implicit or explicit constraints.
+    TORCV : Chooses among models by cross-validation.
 
     References
     ----------

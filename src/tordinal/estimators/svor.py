@@ -23,13 +23,15 @@ class SVOR(ThresholdClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a loss at one threshold.
+        Cost of a loss at one threshold. A larger one follows the labels more closely.
     constraints : {"implicit", "explicit"}, default="implicit"
-        SVOR-IMC or SVOR-EXC.
+        SVOR-IMC or SVOR-EXC. Both are about as accurate; explicit constraints use fewer losses per
+        row.
     kernel, gamma, degree, coef0
         The kernel, as in `REDSVM`.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels in y, sorted.
+        All labels from the lowest to the highest. None: the labels in y, sorted. Needed where that
+        order is wrong, as for words, or where a class has no label yet.
     tol, max_iter, cache_size, callback, verbose
         As in `REDSVM`.
 
@@ -47,6 +49,11 @@ class SVOR(ThresholdClassifier):
         One record of the training, as in `REDSVM`.
     n_iter_ : int
         Solver steps.
+
+    See Also
+    --------
+    REDSVM : The same with a penalty on the thresholds.
+    TOR : Labelled and unlabelled rows.
 
     References
     ----------

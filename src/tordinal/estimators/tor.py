@@ -27,24 +27,31 @@ class TOR(ThresholdClassifier):
     Parameters
     ----------
     C : float, default=1.0
-        Cost of a loss at one threshold for labelled rows, C1 in the paper.
+        Cost of a loss at one threshold for labelled rows, C1 in the paper. A larger one follows the
+        labels more closely. Search powers of ten, or let `TORCV` do so.
     kernel : str or callable, default="linear"
         "linear", "perceptron", "rbf", "poly", "laplacian", "precomputed" or a function.
-        "perceptron" is ``-|x - x'|``, the paper's choice for its benchmark sets.
+        "perceptron" is ``-|x - x'|``, the paper's choice for its benchmark sets. Use "linear" for
+        texts and for many rows, "perceptron" or "rbf" for tables of some thousand rows.
     gamma : {"scale", "auto"} or float, default="scale"
-        Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn.
+        Coefficient of the rbf, poly and laplacian kernels, as in scikit-learn. With a larger one
+        each row influences nearer rows only.
     degree : float, default=3
-        Degree of the poly kernel.
+        Degree of the poly kernel. A higher one allows more curved boundaries.
     coef0 : float, default=0.0
-        Constant of the poly kernel.
+        Constant of the poly kernel. A larger one gives lower powers more weight.
     loss : {"hinge", "squared_hinge", "logistic", "square", "laplacian"} or object, default="hinge"
-        Loss of Table II, or an object that follows the protocol of `tordinal.losses`.
+        Loss of Table II, or an object that follows the protocol of `tordinal.losses`. The hinge is
+        robust to wrong labels, "logistic" has probabilities of its own, and smooth losses suit many
+        rows.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels in y, sorted.
+        All labels from the lowest to the highest. None: the labels in y, sorted. Needed where that
+        order is wrong, as for words, or where a class has no label yet.
     C2_start : float, default=1e-5
-        First cost of unlabelled rows.
+        First cost of unlabelled rows. A larger one, such as 0.001, saves trainings.
     C2_factor : float, default=2.0
-        Factor by which that cost rises.
+        Factor by which that cost rises. A larger one saves trainings; the weight of the unlabelled
+        rows then grows less gradually.
     C2_max : float, default=None
         Where the rise ends, exactly. None: the paper's loop, which ends before `C`. A lower value
         suits data with far more unlabelled than labelled rows.
@@ -52,22 +59,26 @@ class TOR(ThresholdClassifier):
         How labels are swapped between two trainings. "single" is the paper: one pair per class
         boundary, the one with the largest decrease. A number: so many pairs per boundary; "all":
         every pair there is. "optimal": the labels of least loss for the model at hand, which are a
-        sort.
+        sort. "all" and "optimal" need far fewer trainings; "optimal" can leave a poor start behind.
     class_ratio : str or array-like of shape (n_classes,), default="labeled"
         Class proportions of the pseudo-labels: those of the labelled rows ("labeled", the paper),
         those that the supervised model predicts for the unlabelled rows ("predicted"), the mean of
         the two ("blended"), those most likely by its calibrated probabilities, drawn towards those
         of the labelled rows where they are uncertain ("estimated", see
-        `tordinal.class_ratios.estimate_ratio`), equal shares ("uniform"), or the given ones.
+        `tordinal.class_ratios.estimate_ratio`), equal shares ("uniform"), or the given ones. Pass
+        the true ones where you know them; with few labels "estimated" or "blended" is safer.
     tol : float, default=1e-3
         How far from optimal the last training of all may be, as in `REDSVM`. Those on the way may
         be ten times as far, for smooth losses with a kernel thirty times.
     max_iter : int, default=-1
-        Solver iterations at most in one training; -1 for no limit but the solver's own.
+        Solver iterations at most in one training; -1 for no limit but the solver's own. Set
+        it where a fit must end soon.
     cache_size : float, default=2500
-        Memory for kernel values in MB. Beyond it kernel rows are computed when needed.
+        Memory for kernel values in MB. Beyond it kernel rows are computed when needed. Raise it for
+        more than 25,000 rows where there is memory.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with what is being done, how much of it is done, and how much there is, such as for
+        a progress bar.
     verbose : int, default=0
         Whether to print progress.
 
@@ -94,6 +105,9 @@ class TOR(ThresholdClassifier):
     See Also
     --------
     REDSVM : The same model without unlabelled rows, which TOR equals when there are none.
+    TORCV : Chooses the parameters, and whether unlabelled rows help.
+    MTSVM : Unlabelled rows without an order of the classes.
+    tordinal.dask.TOR : The same on rows of a Dask cluster.
 
     References
     ----------

@@ -50,13 +50,15 @@ class TORCV(EnsembleClassifier):
     Parameters
     ----------
     C : float or sequence of float, default=None
-        Values of C to try. None: the paper's grid, ``logspace(-3, 5, 9)``.
+        Values of C to try. None: the paper's grid, ``logspace(-3, 5, 9)``. Fewer values save time.
     kernel : str, callable or sequence of them, default=("linear", "perceptron", "rbf")
-        Kernels to try.
+        Kernels to try. "linear" alone suits texts and many rows.
     loss : str, object or sequence of them, default=("hinge", "logistic")
         Losses to try. Transductive candidates use the piecewise linear ones among them, if any.
+        "logistic" alone suits where probabilities matter most.
     class_ratio : str or sequence, default=("blended", "estimated")
-        Class ratios to try in transductive candidates, as in `TOR`.
+        Class ratios to try in transductive candidates, as in `TOR`. Pass the true proportions
+        where you know them.
     swaps : str, int or sequence of them, default=("single", "optimal")
         Ways to swap labels to try in transductive candidates, as in `TOR`.
     C2_max : float, None, "balanced" or sequence of them, default=None
@@ -74,7 +76,8 @@ class TORCV(EnsembleClassifier):
         with an attribute ``_transductive``, to all rows, -1 marking the unlabelled ones. An expert
         that fails in a fold drops out, with a warning.
     transduce : bool, default=True
-        Whether transductive candidates are tried. False restricts the search to supervised models.
+        Whether transductive candidates are tried. False restricts the search to supervised models,
+        which takes about a third of the time.
     scoring : str, callable or None, default=None
         What to choose by: the "absolute" error of the ranks, the "zero_one" error, the mean of
         "both" (None), which does well in either, or any scikit-learn scorer, such as those of
@@ -91,14 +94,15 @@ class TORCV(EnsembleClassifier):
         number of labels. They multiply the weights of labelled rows in the fits and the costs of
         errors, so they count in every choice and prediction; probabilities stay what they are.
     cv : int, default=5
-        Number of folds.
+        Number of folds. More take longer and waste fewer labels, which counts with about 30 or
+        fewer of them.
     ensemble_size : int, default=9
         How many of the best candidates are in the ensemble; at most a quarter of them of one loss,
         kernel and view, with or without unlabelled rows, so that they differ. 1: the single best
         one, near-ties going to the simpler model, with its own thresholds. With few labels those
         that would be chosen without unlabelled rows are in it, too.
     cv_unlabeled : int, default=2000
-        Unlabelled rows that a fold uses at most.
+        Unlabelled rows that a fold uses at most. Lower it to save time.
     max_unlabeled : int, default=10000
         Unlabelled rows that a transductive member is fitted to at most, drawn at random; its
         decision function rates the others. More rows take longer and rarely change the
@@ -106,15 +110,19 @@ class TORCV(EnsembleClassifier):
     gamma, degree, coef0 : float
         Kernel parameters, as in `REDSVM`.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels in y, sorted.
+        All labels from the lowest to the highest. None: the labels in y, sorted. Needed where that
+        order is wrong, as for words, or where a class has no label yet.
     tol, max_iter, cache_size
         As in `TOR`.
     n_jobs : int, default=None
-        Fits at the same time, with joblib. -1 uses all cores.
+        Fits at the same time, with joblib. -1 uses all cores, which pays for searches of more
+        than a few seconds.
     random_state : int, RandomState or None, default=0
-        Seed of the folds and of the unlabelled rows they use.
+        Seed of the folds and of the unlabelled rows they use. Other seeds show how much the result
+        depends on them.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with what is being done, how much of it is done, and how much there is, such as for
+        a progress bar.
     verbose : int, default=0
         Whether to print progress with the time left, and the verdict.
     committee : int, default="deprecated"
@@ -151,6 +159,15 @@ class TORCV(EnsembleClassifier):
         chosen in the same way.
     verdict_ : str
         Whether transduction helps here, in one line.
+    n_iter_ : int
+        Solver iterations in all trainings of the members.
+
+    See Also
+    --------
+    TOR : A single transductive model.
+    REDSVM : A single supervised model.
+    tordinal.model_selection.TransductiveKFold : Folds for scikit-learn's own searches.
+    tordinal.rate_table : The same for a table of numbers, categories and texts.
 
     Examples
     --------

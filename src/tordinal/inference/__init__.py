@@ -2,7 +2,8 @@
 
 Predictions for all rows give an estimate, and rated rows that were not used to make their own
 prediction correct it. The intervals hold whatever the model is worth if the rated rows are a random
-sample of the table, or were chosen with known probabilities. docs/inference.md has the mathematics.
+sample of the table, or were chosen with known probabilities. docs/mathematics.md
+has the derivation.
 """
 
 from tordinal.inference.cross_fitting import cross_fitted_proba

@@ -61,6 +61,10 @@ def cross_fitted_proba(
     p : ndarray of shape (n_rows, n_classes)
         Probabilities in the order of the classes; 0 for a class that the ratings of no fold have.
 
+    See Also
+    --------
+    estimate_table : Uses such probabilities.
+
     Examples
     --------
     >>> import numpy as np

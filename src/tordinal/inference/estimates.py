@@ -157,6 +157,11 @@ def estimate_mean(
     estimate : Estimate
         The average with its interval.
 
+    See Also
+    --------
+    estimate_table : Average, shares and groups at once.
+    estimate_by_group : The average of each group.
+
     Examples
     --------
     >>> import numpy as np
@@ -216,6 +221,11 @@ def estimate_shares(
         Indexed by class, with the attributes of `Estimate` as columns. `n_rated` counts the rows
         that are rated so.
 
+    See Also
+    --------
+    estimate_table : Average, shares and groups at once.
+    estimate_share_at_least : Shares of a rating or a higher one.
+
     Examples
     --------
     >>> import numpy as np
@@ -257,6 +267,11 @@ def estimate_share_at_least(
     -------
     estimate : Estimate
         The share with its interval.
+
+    See Also
+    --------
+    estimate_shares : The share of each rating.
+    estimate_table : Average, shares and groups at once.
 
     Examples
     --------
@@ -301,6 +316,12 @@ def estimate_table(
     -------
     estimates : TableEstimates
         All of them.
+
+    See Also
+    --------
+    cross_fitted_proba : Predictions that it needs.
+    check_representative : Whether rated rows look like a random sample.
+    tordinal.rate_table : The same for a table, with the models.
 
     Examples
     --------

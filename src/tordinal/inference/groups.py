@@ -80,6 +80,10 @@ def estimate_by_group(
         "at least"), `rating` (of a share), `n_rows`, `n_rated`, `value`, `low`, `high`,
         `standard_error` and `method`.
 
+    See Also
+    --------
+    estimate_mean : The average of the whole table.
+
     Examples
     --------
     >>> import numpy as np

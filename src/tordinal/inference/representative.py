@@ -9,6 +9,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from scipy import stats
 from scipy.linalg import solve
+from sklearn import config_context
 from sklearn.linear_model import LogisticRegression
 from sklearn.model_selection import StratifiedKFold, cross_val_predict
 from sklearn.pipeline import make_pipeline
@@ -53,6 +54,7 @@ class Representativeness:
         return self.p_value >= ALARM
 
 
+@config_context(transform_output="default")  # whatever the user has set
 def check_representative(
     X: Any,
     labeled: ArrayLike,
@@ -84,6 +86,10 @@ def check_representative(
     -------
     result : Representativeness
         AUC, p-value, and the features that differ most.
+
+    See Also
+    --------
+    selection_probabilities : A correction where they do not.
 
     Examples
     --------
@@ -133,6 +139,7 @@ def _areas(gram: Array, rated: Mask, rng: np.random.Generator) -> Array:
     return areas
 
 
+@config_context(transform_output="default")
 def selection_probabilities(
     X: Any,
     labeled: ArrayLike,
@@ -160,6 +167,11 @@ def selection_probabilities(
     -------
     probabilities : ndarray of shape (n_rows,)
         Between 0 and 1; they sum to about the number of rated rows.
+
+    See Also
+    --------
+    check_representative : Whether it is needed.
+    estimate_table : Takes them as `probabilities`.
 
     Examples
     --------

@@ -22,6 +22,10 @@ def class_colours(n_classes: int) -> list[Any]:
     colours : list of RGBA tuples
         One per class, from the lowest to the highest.
 
+    See Also
+    --------
+    ProjectionDisplay : Uses them.
+
     Examples
     --------
     >>> from tordinal.plotting import class_colours

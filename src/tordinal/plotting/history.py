@@ -32,6 +32,10 @@ class HistoryDisplay:
     bars_ : matplotlib BarContainer
         The swaps.
 
+    See Also
+    --------
+    ProjectionDisplay : Where the rows lie at the end.
+
     Examples
     --------
     >>> from tordinal import TOR

@@ -38,6 +38,10 @@ class OrdinalLossDisplay:
     lines_ : list of matplotlib Line2D
         One line per class drawn.
 
+    See Also
+    --------
+    tordinal.losses.PiecewiseLinear : A loss of two lines.
+
     Examples
     --------
     >>> from tordinal.plotting import OrdinalLossDisplay

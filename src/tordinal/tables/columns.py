@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, TransformerMixin, clone
 from sklearn.compose import ColumnTransformer
 from sklearn.impute import SimpleImputer
@@ -32,7 +33,8 @@ Array = NDArray[np.float64]
 OWN_WORDS = 0.1  # different cells in a cell from which texts are taken to be the rows' own
 
 
-class TableEncoder(TransformerMixin, BaseEstimator):
+# Sparse features do not go into a data frame, whatever the output is set to.
+class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Turn columns into features: numbers scaled, categories one-hot, text in views.
 
     A table is a mapping from column names to lists of cells. The kind of a column that is not named
@@ -212,7 +214,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             self._reader.cells(used, table, frame), [c["role"] == "category" for c in used]
         )
         self.sentences_: SentenceFeatures | None = None
-        return self.encoder_.fit_transform(frame)
+        with config_context(transform_output="default"):  # whatever the user has set
+            return self.encoder_.fit_transform(frame)
 
     def add_sentences(self, X: Matrix, sentences: SentenceFeatures, encoded: Array) -> Matrix:
         """Add what a sentence encoder makes of the texts to the features.
@@ -266,7 +269,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             Features.
         """
         check_is_fitted(self)
-        X = self.encoder_.transform(self._reader.frame(self._used(), table))
+        with config_context(transform_output="default"):
+            X = self.encoder_.transform(self._reader.frame(self._used(), table))
         if self.sentences is None:
             return X
         if encoded is None:

@@ -111,6 +111,10 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
     TableError
         If there is no such file, it is something else, comes from a newer version or was changed.
 
+    See Also
+    --------
+    RatedTable.save_model : Saves a model.
+
     Examples
     --------
     >>> import tempfile

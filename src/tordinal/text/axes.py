@@ -36,6 +36,11 @@ class LatentAxes(TransformerMixin, BaseEstimator):
     n_axes_ : int
         How many axes there are; none if no term is frequent enough.
 
+    See Also
+    --------
+    TextViews : Words, and axes of phrases and of letters.
+    TextVectorizer : Words alone.
+
     Examples
     --------
     >>> from tordinal.text import LatentAxes, TextVectorizer

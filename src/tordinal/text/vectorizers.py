@@ -71,6 +71,11 @@ class ReviewVectorizer(_Saved):
     vocabulary_ : dict of str to int
         Column of each stem.
 
+    See Also
+    --------
+    TextVectorizer : The same with smileys, and scripts without spaces.
+    TextViews : Several views of texts for `TORCV`.
+
     Examples
     --------
     >>> from tordinal.text import ReviewVectorizer
@@ -217,6 +222,11 @@ class TextVectorizer(ReviewVectorizer):
     Words are those of `ReviewVectorizer`. An emoji or a smiley is a word of its own. Of scripts
     that put no spaces between words, runs of one to three characters are counted. The parameters
     are those of `ReviewVectorizer`.
+
+    See Also
+    --------
+    ReviewVectorizer : The paper's preparation of reviews.
+    TextViews : Several views of texts for `TORCV`.
 
     Examples
     --------

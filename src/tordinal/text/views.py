@@ -22,7 +22,8 @@ MOST_WORDS = 100_000  # words of texts that lie in many places
 MANY_TEXTS = 1000  # beyond, a word of a single text carries no information
 
 
-class TextViews(TransformerMixin, BaseEstimator):
+# Sparse features do not go into a data frame, whatever the output is set to.
+class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  # type: ignore[call-arg]
     """Texts in several views at once: words, and the latent axes of phrases and of letters.
 
     Words are tf-idf of stems (`TextVectorizer`). Phrases are single stems and pairs of
@@ -48,6 +49,12 @@ class TextViews(TransformerMixin, BaseEstimator):
     ----------
     views_ : dict of str to ndarray
         Columns of each view, by its name.
+
+    See Also
+    --------
+    SentenceEncoder : Texts by a sentence encoder, tuned by the ratings.
+    ReviewVectorizer : Words alone, for a pipeline.
+    tordinal.TORCV : Chooses among views.
 
     Examples
     --------
