@@ -2,7 +2,7 @@
 
 import html
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import IO, Any
 
@@ -19,6 +19,7 @@ from tordinal.tables.expected_error import ExpectedError
 from tordinal.tables.files import write_table
 from tordinal.tables.filled import recorded, to_fill_in
 from tordinal.tables.frames import add_columns, frame_of
+from tordinal.tables.hints import Hint
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.reasons import Reasons
@@ -59,6 +60,8 @@ class RatedTable:
         ratings, and predictions with a large expected error.
     abstaining : DataFrame
         The error of the rows that are kept, by the confidence from which they are.
+    hints : DataFrame
+        How far each column of `hint` is off, and whether it helps; `Hint` describes the columns.
     verdict : str
         Whether the unrated rows helped.
     notes : list of str
@@ -113,6 +116,12 @@ class RatedTable:
     def verdict(self) -> str:
         """Whether the unrated rows helped."""
         return self.rating.verdict
+
+    @property
+    def hints(self) -> pd.DataFrame:
+        """A row per hint: whether it is used, and errors in steps, as in `tables.hints.Hint`."""
+        names = [column.name for column in fields(Hint)]
+        return pd.DataFrame([vars(hint) for hint in self.rating.hints], columns=names)
 
     @property
     def expected_error(self) -> ExpectedError:

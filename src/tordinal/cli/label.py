@@ -69,6 +69,7 @@ class Job:
     reweight: bool = False
     weight: str | None = None
     features: str | None = None
+    hint: list[str] = field(default_factory=list)
     abstain: float | None = None
     force: bool = False
 
@@ -144,6 +145,7 @@ def run_label(
                 abstain=job.abstain,
                 probabilities=job.probabilities,
                 features=job.features,
+                hint=listed(job.hint, table.names),
                 cost=settings.cost,
                 class_weight=settings.class_weight,
                 sample_weight=job.weight,

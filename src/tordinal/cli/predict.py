@@ -78,7 +78,7 @@ def run_predict(
                 f"{model_path} learned from an array beside the table; name one with --features"
             )
         progress("predicting", 0, 1)
-        cells = table.features(model.target)
+        cells = model.cells(table)
         labels, confidence, probability = model.rate(cells)
         answers = Answers.made(
             labels, confidence, np.zeros(len(table), dtype=bool), probability, model.classes,
