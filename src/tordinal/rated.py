@@ -27,7 +27,7 @@ from tordinal.tables.results import Rating
 from tordinal.tables.suggest import rows_to_rate
 from tordinal.tables.table import Table
 from tordinal.tables.table_model import TableModel
-from tordinal.tables.values import visible
+from tordinal.tables.values import sentence, visible
 
 __all__ = ["RatedTable"]
 
@@ -322,7 +322,7 @@ class RatedTable:
         """A summary for notebooks; colours are those of the notebook."""
         title, *sentences = (html.escape(line) for line in repr(self).splitlines())
         classes = self.classes[["given", "predicted"]].rename(index=lambda c: visible(str(c)))
-        notes = "".join(f"<li>{html.escape(visible(note))}.</li>" for note in self.notes)
+        notes = "".join(f"<li>{html.escape(sentence(note))}</li>" for note in self.notes)
         details = f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""
         return (
             f'<div class="tordinal" style="color:inherit;background:none"><p><b>{title}</b></p>'

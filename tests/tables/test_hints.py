@@ -272,6 +272,15 @@ def test_steps_are_centred_and_have_variance_one_together():
     assert not with_none_new.any()
 
 
+def test_a_hint_on_the_scale_of_the_ratings_is_judged_as_it_is_too():
+    stars = [lambda noisy, rng: [f"{k} stars" for k in noisy], noisy_hint]
+    one, same = (rate(reviews(hint, n=120)[0], method="tor", quick=False) for hint in stars)
+    table, true = reviews(noisy_hint, n=120)
+    off = np.abs(table["llm"] - true)[:RATED].mean()
+    assert one.hints["as_it_is"][0] == same.hints["as_it_is"][0] == pytest.approx(off)
+    assert f"as it is by {off:.2f} on 80 ratings" in " ".join(same.notes)
+
+
 def test_ranks_of_hints_on_the_scale_of_the_ratings():
     np.testing.assert_equal(ranks_as_they_are(["Great", "", 2], [2, "great"]), [1, np.nan, 0])
     assert ranks_as_they_are(["great", "bad"], ["good", "great"]) is None

@@ -255,6 +255,8 @@ class TableEncoder(TransformerMixin, BaseEstimator):
             All features.
         """
         self.sentences_ = sentences
+        for column in self.plan_:
+            column["why"] += " and the encoder" if column["role"] == "text" else ""
         return sp.hstack([X, encoded], format="csr")
 
     def joined_texts(self, table: Mapping[str, list[Any]]) -> list[str]:

@@ -230,7 +230,12 @@ def _choose_hints(
     """Fit the model with the hints that help; the encoder excludes the others."""
     plan = {c["name"]: c for c in encoder.plan_}
     values = {name: hint_values(plan[name], table[name], encoder.missing) for name in hints}
-    on_scale = {name: ranks_as_they_are(table[name], target.classes) for name in hints}
+    on_scale = {
+        name: ranks_as_they_are(
+            v.tolist() if "decimal" in plan[name]["style"] else table[name], target.classes
+        )
+        for name, v in values.items()
+    }
     chosen = choose_hints(
         fit, X, hints, values, {n: r for n, r in on_scale.items() if r is not None}, target,
         None if selection is None else selection.weights(), seed,
