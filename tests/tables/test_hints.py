@@ -9,9 +9,11 @@ from commands import run
 
 from tordinal import load_model, rate_table
 from tordinal.datasets import make_reviews
+from tordinal.estimators import Evidence
 from tordinal.exceptions import InputError
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.hints import (
+    choose_hints,
     fit_steps,
     hint_features,
     hint_values,
@@ -19,6 +21,7 @@ from tordinal.tables.hints import (
     ranks_as_they_are,
 )
 from tordinal.tables.model_checks import check_model
+from tordinal.tables.target import Target
 
 WORDS = ["awful", "meh", "fair", "good", "great"]
 RATED = 80
@@ -217,6 +220,11 @@ def test_errors_name_the_column_and_the_remedy(options, message):
     assert message in str(error.value)
 
 
+def test_nested_cells_are_no_hints():
+    with pytest.raises(InputError, match="`hint` llm holds nested or binary values"):
+        plan_hint("llm", [{"stars": 1}, None], [1, 2], [], ".")
+
+
 def test_many_tables_reject_hints(tmp_path):
     (tmp_path / "in").mkdir()
     (tmp_path / "in" / "a.csv").write_text("stars,llm\n1,2\n")
@@ -311,3 +319,24 @@ def test_columns_are_chosen_without_judging_hints():
     assert encoder.groups().keys() == {"numbers"}
     assert X.shape == (4, 2)
     assert encoder.get_feature_names_out()[1] == ("llm", "at least 2")
+
+
+def test_errors_are_weighted_where_the_rated_rows_are_no_random_sample():
+    rank = np.arange(40) % 2
+    target = Target("t", ["low", "high"], rank, [])
+    better, worse = np.where(np.arange(40) < 10, rank, 1 - rank), rank.copy()
+    worse[:10] = 1 - worse[:10]
+
+    def fit(columns):
+        ranks = better if len(columns) == 2 else worse
+        rows = np.arange(40)
+        return columns, Evidence(rows, ranks, np.empty((40, 2)), {}, {}, "")
+
+    X = np.column_stack([rank, rank]).astype(float)
+    given = ({"llm": np.array([1])}, {"llm": X[:, 1]}, {}, target)
+    assert choose_hints(fit, X, *given)[2].tolist() == [0], "of all rows 10 are better with it"
+    weights = np.where(np.arange(40) < 10, 5.0, 1.0)
+    model, _, kept, (hint,) = choose_hints(fit, X, *given, weights)
+    assert (hint.used, kept.tolist(), model.tolist()) == (True, [0, 1], [0, 1])
+    assert (hint.error, hint.error_without) == pytest.approx((30 / 80, 50 / 80))
+    assert hint.off == 0.0

@@ -76,6 +76,8 @@ def plan_hint(
     >>> doubt
     "column llm: 1 of 3 cells cannot be read as a rating and count as missing: 'sorry' (1)"
     """
+    if any(isinstance(c, (dict, list, bytes)) for c in cells):
+        raise TableError(f"`hint` {name} holds nested or binary values; name a column of ratings")
     counts = Counter(spelled(c) for c in cells if not _is_missing(c, missing))
     column: Column = {"name": name, "role": "hint", "missing": len(cells) - counts.total()}
     if len(counts) < 2:

@@ -10,7 +10,7 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
-from tordinal.estimators._calibrator import Evidence
+from tordinal.estimators import Evidence
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 from tordinal.progress import Listener
