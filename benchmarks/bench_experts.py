@@ -43,7 +43,7 @@ def compare(data: Path, name: str, seed: int) -> list[dict[str, Any]]:
     forest = RandomForestClassifier(random_state=0)
     model = TORCV(classes=list(range(int(y.max()) + 1)), views=views, experts=[forest], **kernel)
     rows = model._read(X, hidden, None)
-    search, progress = SearchData.of(model._config(), rows), Progress(model, 1)
+    search, progress = SearchData.of(model._config(rows), rows), Progress(model, 1)
     plain = cross_validate(search, search.config.supervised_candidates(), progress)
     candidates = search.config.transductive_candidates(
         best_settings(plain), len(kept), int(rows.unlabeled.sum())

@@ -2,7 +2,7 @@
 
 import html
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import IO, Any
 
@@ -19,6 +19,7 @@ from tordinal.tables.expected_error import ExpectedError
 from tordinal.tables.files import write_table
 from tordinal.tables.filled import recorded, to_fill_in
 from tordinal.tables.frames import add_columns, frame_of
+from tordinal.tables.hints import Hint
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.reasons import Reasons
@@ -26,7 +27,7 @@ from tordinal.tables.results import Rating
 from tordinal.tables.suggest import rows_to_rate
 from tordinal.tables.table import Table
 from tordinal.tables.table_model import TableModel
-from tordinal.tables.values import visible
+from tordinal.tables.values import sentence, visible
 
 __all__ = ["RatedTable"]
 
@@ -59,6 +60,8 @@ class RatedTable:
         ratings, and predictions with a large expected error.
     abstaining : DataFrame
         The error of the rows that are kept, by the confidence from which they are.
+    hints : DataFrame
+        How far each column of `hint` is off, and whether it helps; `Hint` describes the columns.
     verdict : str
         Whether the unrated rows helped.
     notes : list of str
@@ -117,6 +120,12 @@ class RatedTable:
     def verdict(self) -> str:
         """Whether the unrated rows helped."""
         return self.rating.verdict
+
+    @property
+    def hints(self) -> pd.DataFrame:
+        """A row per hint: whether it is used, and errors in steps, as in `tables.hints.Hint`."""
+        names = [column.name for column in fields(Hint)]
+        return pd.DataFrame([vars(hint) for hint in self.rating.hints], columns=names)
 
     @property
     def expected_error(self) -> ExpectedError:
@@ -317,7 +326,7 @@ class RatedTable:
         """A summary for notebooks; colours are those of the notebook."""
         title, *sentences = (html.escape(line) for line in repr(self).splitlines())
         classes = self.classes[["given", "predicted"]].rename(index=lambda c: visible(str(c)))
-        notes = "".join(f"<li>{html.escape(visible(note))}.</li>" for note in self.notes)
+        notes = "".join(f"<li>{html.escape(sentence(note))}</li>" for note in self.notes)
         details = f"<details><summary>Notes</summary><ul>{notes}</ul></details>" if notes else ""
         return (
             f'<div class="tordinal" style="color:inherit;background:none"><p><b>{title}</b></p>'

@@ -38,6 +38,7 @@ def rate_table(
     order: Sequence[Any] | None = None,
     missing: str | Sequence[str] = (),
     features: Any = None,
+    hint: str | Sequence[str] = (),
     by: str | Sequence[str] = (),
     method: str = "auto",
     C: float | None = None,
@@ -87,6 +88,10 @@ def rate_table(
         Numbers beside the table to learn from, such as embeddings: an array with a row per row of
         the table, or a ``.npy`` or ``.npz`` file with one. Columns of lists of numbers are read in
         the same way.
+    hint : str or sequence of str, default=()
+        Columns with a noisy rating from elsewhere, such as a language model's, as numbers or
+        words. A hint need not be on the scale of the ratings: it is recalibrated by them, and used
+        if it lowers the cross-validated error. `RatedTable.hints` and a note say whether it does.
     by : str or sequence of str, default=()
         Columns whose groups are estimated, too: average and shares of each product, say.
     method : {"auto", "tor", "redsvm"}, default="auto"
@@ -195,12 +200,13 @@ def rate_table(
         table, target, read=partial(_read, encoding=encoding), text=_names(text),
         columns=None if columns is None else _names(columns), drop=[*_names(drop), *weighed],
         order=order, missing=marks, filled=filled, ratings=ratings, features=features,
-        meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None,
+        meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None, hint=_names(hint),
     )  # fmt: skip
     part, notes = prepared.part, prepared.notes
     if prepared.earlier and frame is not None:
         frame = frame.loc[:, [str(name) not in prepared.earlier for name in frame.columns]]
     given = read_target(target, part[target], prepared.order, marks)
+    prepared.encoder.set_params(scale=prepared.order or given.classes)
     selection = select_rows(given.rank != UNLABELED, prepared.draws, prepared.rows)
     if selection is not None:
         notes.append(str(selection))

@@ -73,6 +73,11 @@ def test_the_projection_of_a_tuned_encoder_is_a_column_of_views_beside_those_wit
     assert tuned.curve is None, "the encoder knows all ratings, so a curve would be too flat"
 
 
+def test_the_plan_says_that_the_encoder_reads_the_texts(tiny_model):
+    plan = rated(tiny_model, method="redsvm", tune=False).model.encoder.plan_
+    assert {c["why"] for c in plan} == {"words, phrases and letters and the encoder"}
+
+
 def test_new_texts_are_encoded_as_the_unrated_ones_were(tuned):
     cells, _ = table()
     X = tuned.model.encoder.transform(cells)

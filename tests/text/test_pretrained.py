@@ -77,10 +77,10 @@ def test_a_failed_download_says_so(tmp_path, monkeypatch):
 
     def offline(name, **options):
         asked.update(options, name=name)
-        raise OSError("no connection")
+        raise OSError("no connection.\nLook into the log..")
 
     monkeypatch.setattr(huggingface_hub, "snapshot_download", offline)
-    with pytest.raises(OSError, match="could not be downloaded: no connection"):
+    with pytest.raises(OSError, match=r"could not be downloaded: no connection\. Check the name"):
         find_folder("somebody/tiny", download=True)
     assert asked["local_files_only"] is False
     assert not any("bin" in pattern for pattern in asked["allow_patterns"])

@@ -33,7 +33,7 @@ from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.results import Rating
 from tordinal.tables.settings import Settings
-from tordinal.tables.values import TableError, visible
+from tordinal.tables.values import TableError, sentence, visible
 
 __all__ = ["Job", "check_job", "listed", "names_in", "run_label", "say_how_long", "summarise"]
 
@@ -70,6 +70,7 @@ class Job:
     reweight: bool = False
     weight: str | None = None
     features: str | None = None
+    hint: list[str] = field(default_factory=list)
     abstain: float | None = None
     force: bool = False
 
@@ -149,6 +150,7 @@ def run_label(
                 abstain=job.abstain,
                 probabilities=job.probabilities,
                 features=job.features,
+                hint=listed(job.hint, table.names),
                 cost=settings.cost,
                 class_weight=settings.class_weight,
                 sample_weight=job.weight,
@@ -258,7 +260,7 @@ def summarise(
     if groups is not None and len(groups):
         _print_groups(console, groups)
     for note in rating.notes:
-        console.print(Text(f"Note: {visible(note)}."))
+        console.print(Text(f"Note: {sentence(note)}"))
     console.print(Text(visible(rating.verdict)))
     if rating.curve is not None:
         console.print(Text(str(rating.curve)))

@@ -15,6 +15,7 @@ from tordinal.cli.options import (
     Encoding,
     Features,
     Force,
+    Hint,
     Quiet,
     Reasons,
     Reweight,
@@ -137,6 +138,7 @@ def label(
         ),
     ] = None,
     features: Features = None,
+    hint: Hint = None,
     method: Annotated[
         Method,
         typer.Option(
@@ -295,7 +297,7 @@ def label(
             sheet=sheet, filled=filled or [], ratings=ratings, next=next_rows,
             probabilities=probabilities, abstain=abstain, by=by or [],
             groups=groups, force=force, reasons=reasons, reweight=reweight, weight=weight,
-            features=features,
+            features=features, hint=hint or [],
         )  # fmt: skip
         if many:
             from tordinal.cli.many import check_label, run_label_many

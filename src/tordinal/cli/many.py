@@ -165,6 +165,7 @@ def check_label(job: Job, settings: Settings) -> None:
         "--reweight": job.reweight,
         "--weight": job.weight,
         "--features": job.features,
+        "--hint": job.hint,
         "--cost": settings.cost,
         "--class-weight": settings.class_weight,
     }

@@ -11,6 +11,7 @@ __all__ = [
     "Encoding",
     "Features",
     "Force",
+    "Hint",
     "Quiet",
     "Reasons",
     "Reweight",
@@ -44,6 +45,15 @@ Features = Annotated[
         metavar="E.npy",
         help="Embeddings or other numbers to learn from: .npy, or .npz with one array, a row per "
         "row of FILE.",
+    ),
+]
+Hint = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Column with a noisy rating from elsewhere, such as a language model's, on any "
+        "ordered scale: it is recalibrated by the ratings, and used if it helps. May be given "
+        "several times.",
     ),
 ]
 Reasons = Annotated[

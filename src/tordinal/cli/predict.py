@@ -23,7 +23,7 @@ from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import load_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.table_model import TableModel
-from tordinal.tables.values import TableError, visible
+from tordinal.tables.values import TableError, sentence, visible
 from tordinal.tables.vectors import FEATURES, owner_of, read_features
 
 __all__ = ["run_inspect", "run_predict", "summarise_predictions"]
@@ -78,7 +78,7 @@ def run_predict(
                 f"{model_path} learned from an array beside the table; name one with --features"
             )
         progress("predicting", 0, 1)
-        cells = table.features(model.target)
+        cells = model.cells(table)
         labels, confidence, probability = model.rate(cells)
         answers = Answers.made(
             labels, confidence, np.zeros(len(table), dtype=bool), probability, model.classes,
@@ -133,7 +133,7 @@ def summarise_predictions(
     if compared is not None:
         console.print(compared.about(visible(model.target)), highlight=False, markup=False)
     for note in notes:
-        console.print(Text(f"Note: {visible(note)}."))
+        console.print(Text(f"Note: {sentence(note)}"))
     if unsure is not None:
         console.print(
             f"{unsure[0]:,} rows below a confidence of {unsure[1]:g} stay unrated.",

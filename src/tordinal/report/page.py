@@ -21,7 +21,7 @@ from tordinal.tables.files import Table
 from tordinal.tables.reasons import Reasons
 from tordinal.tables.results import Rating
 from tordinal.tables.suggest import rows_to_rate
-from tordinal.tables.values import visible
+from tordinal.tables.values import sentence, visible
 
 __all__ = ["render_report"]
 
@@ -129,7 +129,7 @@ def render_report(
         sentence=visible(str(rating.expected_error)),
         useful=rating.expected_error.judgement == "useful",
         verdict=rating.verdict,
-        notes=[visible(note) for note in rating.notes],
+        notes=[sentence(note) for note in rating.notes],
         pictures=shown,
         moved=rating.moved if rating.whole is None else None,
         folded=FOLDED,

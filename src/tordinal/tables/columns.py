@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from tordinal.distances import Matrix
 from tordinal.tables.drift import CellCounts, column_warnings, describe_training
+from tordinal.tables.hints import BESIDE_TEXTS, fit_steps, hint_features, plan_hint
 from tordinal.tables.reading import CellReader, text_of
 from tordinal.tables.roles import MAX_CATEGORIES, USED, WORDS_OF_TEXT, RolePlanner, find_columns
 from tordinal.tables.sentences import SentenceFeatures
@@ -61,12 +62,17 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     n_axes : int, default=25
         How many axes phrases and letters of texts are placed on; 0 reads the words alone, which
         takes a fifth of the time.
+    hint : sequence of str, default=()
+        Columns with noisy ratings from elsewhere: numbers or words, read as ordered levels.
+    scale : sequence, default=()
+        The ratings from the lowest to the highest: words that hints may consist of.
 
     Attributes
     ----------
     plan_ : list of dict
-        For each column its ``name``, ``role`` ("number", "date", "category", "text" or "excluded"),
-        the reason ``why``, how many cells are ``missing``, and the ``style`` of numbers and dates.
+        For each column its ``name``, ``role`` ("number", "date", "category", "text", "hint" or
+        "excluded"), the reason ``why``, how many cells are ``missing``, and the ``style`` of
+        numbers, dates and hints.
     doubts_ : list of str
         Readings that may be wrong.
     training_ : dict
@@ -93,6 +99,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         decimal: str = ".",
         meaning: str | None = None,
         n_axes: int = 25,
+        hint: Sequence[str] = (),
+        scale: Sequence[Any] = (),
     ):
         self.text = text
         self.columns = columns
@@ -101,6 +109,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.decimal = decimal
         self.meaning = meaning
         self.n_axes = n_axes
+        self.hint = hint
+        self.scale = scale
 
     def fit(self, table: Mapping[str, list[Any]], y: Any = None) -> "TableEncoder":
         """Understand the columns and learn scales, categories and words.
@@ -156,8 +166,15 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         all_used = self.columns is None and not self.text
         chosen = None if all_used else {*self.text, *(self.columns or ())}
         planner = RolePlanner(self._reader, self.decimal, self.text, self.drop, chosen)
-        self.plan_: list[dict[str, Any]] = planner.plan(table)
+        plan = planner.plan({name: c for name, c in table.items() if name not in self.hint})
+        planned = {column["name"]: column for column in plan}
         self.doubts_ = planner.doubts
+        for name in dict.fromkeys(self.hint):
+            planned[name], doubt = plan_hint(
+                name, table[name], self.scale, self.missing, self.decimal
+            )
+            self.doubts_ += [doubt] if doubt else []
+        self.plan_: list[dict[str, Any]] = [planned[name] for name in table]
         return self
 
     def encode(self, table: Mapping[str, list[Any]]) -> Matrix:
@@ -179,7 +196,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             by_role["category"],
             by_role["text"],
         )
-        if not numbers + categories + texts:
+        hints = self._hints()
+        if not numbers + categories + texts and not hints:
             reasons = "; ".join(f"{c['name']}: {c['why']}" for c in self.plan_)
             raise TableError(
                 f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
@@ -209,13 +227,18 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                 [table[name] for name in texts], len(numbers) + len(categories)
             ),
         )
-        frame, used = self._reader.frame(self._used(), table), self._used()
+        used = self._used()
+        frame = self._reader.frame(used, table)
         self.training_: dict[str, Any] = describe_training(
             self._reader.cells(used, table, frame), [c["role"] == "category" for c in used]
         )
         self.sentences_: SentenceFeatures | None = None
+        for column in hints:
+            values = frame[column["name"]].to_numpy()
+            column.update(fit_steps(values, BESIDE_TEXTS if texts else 1.0))
+        others = frame.drop(columns=[column["name"] for column in hints])
         with config_context(transform_output="default"):  # whatever the user has set
-            return self.encoder_.fit_transform(frame)
+            return self._with_hints(self.encoder_.fit_transform(others), frame)
 
     def add_sentences(self, X: Matrix, sentences: SentenceFeatures, encoded: Array) -> Matrix:
         """Add what a sentence encoder makes of the texts to the features.
@@ -235,6 +258,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             All features.
         """
         self.sentences_ = sentences
+        for column in self.plan_:
+            column["why"] += " and the encoder" if column["role"] == "text" else ""
         return sp.hstack([X, encoded], format="csr")
 
     def joined_texts(self, table: Mapping[str, list[Any]]) -> list[str]:
@@ -269,8 +294,9 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             Features.
         """
         check_is_fitted(self)
+        frame = self._reader.frame(self._used(), table)
         with config_context(transform_output="default"):
-            X = self.encoder_.transform(self._reader.frame(self._used(), table))
+            X = self._with_hints(self.encoder_.transform(frame), frame)
         if self.sentences is None:
             return X
         if encoded is None:
@@ -331,6 +357,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         role = {c["name"]: c["role"] for c in self.plan_}
         places: dict[str, list[int]] = {}
         for place, (column, _) in enumerate(self.get_feature_names_out()):
+            if role[column] == "hint":  # hints are judged later, by the models themselves
+                continue
             own = role[column] in ("text", "category")
             places.setdefault(column if own else "numbers", []).append(place)
         return {name: np.array(group) for name, group in places.items()}
@@ -471,6 +499,30 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             if column["role"] != "excluded" and group in useless:
                 column.update(role="excluded", why=useless[group])
 
+    def hint_places(self) -> dict[str, NDArray[np.int64]]:
+        """Features of each hint.
+
+        Returns
+        -------
+        places : dict of str to ndarray
+            Places of the features by the name of the hint.
+        """
+        owner = np.array([column for column, _ in self.get_feature_names_out()], dtype=object)
+        return {c["name"]: np.flatnonzero(owner == c["name"]) for c in self._hints()}
+
+    def exclude_hints(self, names: Sequence[str]) -> None:
+        """Do without some hints, after the columns were encoded.
+
+        Parameters
+        ----------
+        names : sequence of str
+            Hints to exclude.
+        """
+        kept = [c["name"] not in names for c in self._used()]
+        training = {k: v if k == "rows" else v[kept] for k, v in self.training_.items()}
+        self.training_ = training
+        self.exclude(dict.fromkeys(names, "held-out rows are rated as well without this hint"))
+
     def get_feature_names_out(self) -> list[tuple[str, str]]:
         """Name each feature: its column and the word or value it stands for, empty for a number.
 
@@ -495,6 +547,9 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                     names += [(column, "(rare)")] * bool(rare)
             elif name != "remainder":
                 names += [(columns, stem) for stem in part.get_feature_names_out()]
+        for column in self._hints():
+            names += [(column["name"], f"at least {cut:g}") for cut in column["cuts"]]
+            names += [(column["name"], "(missing)")] * (column["absent"] > 0)
         if self.sentences is not None:
             names += [(self._named("text")[0], name) for name in self.sentences.features]
         return names
@@ -505,10 +560,14 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             ("text", self.text),
             ("columns", self.columns or ()),
             ("drop", self.drop),
+            ("hint", self.hint),
         ):
             if target in asked:
                 raise TableError(f"`{option}` {target}: that is the target; name other columns")
             find_columns(asked, names, option)
+        for name in self.hint:
+            if name in self.drop:
+                raise TableError(f"`hint` {name}: the column is dropped; name it once")
 
     @property
     def is_tuned(self) -> bool:
@@ -526,6 +585,16 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     def _named(self, role: str) -> list[str]:
         return [c["name"] for c in self.plan_ if c["role"] == role]
+
+    def _hints(self) -> list[dict[str, Any]]:
+        return [c for c in self.plan_ if c["role"] == "hint"]
+
+    def _with_hints(self, X: Matrix, frame: Any) -> Matrix:
+        """Features of other columns and those of the hints."""
+        parts = [hint_features(c, frame[c["name"]].to_numpy()) for c in self._hints()]
+        if not parts:
+            return X
+        return sp.hstack([X, *parts], format="csr") if sp.issparse(X) else np.hstack([X, *parts])
 
     def _used(self) -> list[dict[str, Any]]:
         return [c for c in self.plan_ if c["role"] != "excluded"]

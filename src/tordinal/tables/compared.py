@@ -71,7 +71,7 @@ def compare(model: TableModel, table: Table, labels: list[Any]) -> Compared:
     rated = [i for i, rank in enumerate(ranks) if rank is not None]
     if not rated:
         return Compared()
-    learned = model.known(table.features(model.target))
+    learned = model.known(model.cells(table))
     new = [i for i in rated if not learned[i]]
     place = {c: k for k, c in enumerate(model.classes)}
     steps = [abs(ranks[i] - place[labels[i]]) for i in new]  # type: ignore[operator]

@@ -29,7 +29,10 @@ ENOUGH_PREDICTED = 30  # rows at training from which predictions are compared wi
 LAST_DAY = datetime.date.max.toordinal()
 MAX_LINES, MAX_NAMES, MAX_EXAMPLES, MAX_LENGTH = 5, 5, 2, 30
 KEPT_EXAMPLES = 20
-CANNOT_READ = {"number": "cannot be read as numbers", "date": "cannot be read as dates"}
+CANNOT_READ = {
+    "number": "cannot be read as numbers", "date": "cannot be read as dates",
+    "hint": "cannot be read as ratings",
+}  # fmt: skip
 
 
 @dataclass
@@ -229,6 +232,8 @@ def _difference(
         return None
     low, high = old["quantiles"][0], old["quantiles"][-1]
     n_new, n_old = new.size - new.missing - new.strange, int(old["at_most"][-1])
+    if role == "hint" and n_new == 0 and not new.strange:
+        return 1.0, "the column of the hint is missing or empty, so rows are rated without it"
     was_missing, was_strange = int(old["missing"]), int(old["strange"])
     unreadable = role in CANNOT_READ
     surprising = _is_surprising(new.strange, new.size, was_strange, rows, tests)

@@ -20,7 +20,7 @@ from tordinal.model_selection import deal_folds
 from tordinal.reduction import Ranks
 from tordinal.solvers import solver_for
 
-__all__ = ["useless_groups"]
+__all__ = ["errors_alone", "useless_groups"]
 
 Array = NDArray[np.float64]
 
@@ -101,6 +101,32 @@ def useless_groups(
         del kept[worst]
     listen(total, total)
     return useless
+
+
+def errors_alone(X: Matrix, rank: Ranks, n_classes: int, seed: int) -> Array:
+    """Find how far some features by themselves are off, on held-out rows.
+
+    Parameters
+    ----------
+    X : matrix
+        Features of rated rows.
+    rank : ndarray of shape (n_rows,)
+        Their ranks.
+    n_classes : int
+        Number of ratings.
+    seed : int
+        Seed of the folds.
+
+    Returns
+    -------
+    off : ndarray
+        Distance of each row that can be held out; empty with too few ratings.
+    """
+    counts = np.bincount(rank, minlength=1)
+    if counts[counts > 1].sum() < FOLDS or np.count_nonzero(counts) < 2:
+        return np.empty(0)
+    folds = [deal_folds(rank, FOLDS, np.random.RandomState(seed))]
+    return _held_out_errors(_products(X), rank, n_classes, folds)
 
 
 def _is_better(gain: Array, sure: float) -> bool:

@@ -23,7 +23,7 @@ from tordinal.text import LatentAxes
 
 __all__ = ["check_model"]
 
-ROLES = ("number", "date", "category", "text", "excluded")
+ROLES = ("number", "date", "category", "text", "hint", "excluded")
 DEEPEST = 60  # levels of objects within objects; a real model has about 12
 WIDEST = 100_000  # numbers per text of a sentence encoder
 PROBE = ("", "1", "a word or two", None)  # cells of rows that any model can rate
@@ -143,6 +143,8 @@ def _check_table(model: TableModel) -> None:
         texts = [column[key] for key in ("name", "role", "why")]
         if not all(isinstance(text, str) for text in texts) or column["role"] not in ROLES:
             raise ValueError("its plan of the columns is damaged")
+        if column["role"] == "hint":
+            _check_hint(column)
     if not isinstance(model.target, str) or not isinstance(model.classes, list):
         raise ValueError("its target or its ratings are damaged")
     if len(model.classes) < 2 or not all(
@@ -155,6 +157,20 @@ def _check_table(model: TableModel) -> None:
     _check_card(model.card, len(model.classes))
     _check_training(model)
     _check_sentences(model)
+
+
+def _check_hint(column: Mapping[str, Any]) -> None:
+    """Check the levels and steps of a hint."""
+    numbers = [*column["cuts"], *column["above"], column["absent"], column["length"]]
+    style = column["style"]
+    numbers += list(style.get("levels", {}).values())
+    sound = (
+        len(column["cuts"]) == len(column["above"])
+        and all(type(value) is float and np.isfinite(value) for value in numbers)
+        and ("levels" in style or style["decimal"] in (".", ","))
+    )
+    if not sound:
+        raise ValueError("a hint in it is damaged")
 
 
 def _check_training(model: TableModel) -> None:

@@ -67,6 +67,7 @@ def prepare(
     ratings: Any = None,
     features: Any = None,
     meaning: str | None = None,
+    hint: Sequence[str] = (),
 ) -> Prepared:
     """Put ratings from forms and a log into a table, and leave out what is not to be rated.
 
@@ -78,7 +79,7 @@ def prepare(
         The column of the ratings. Where ratings come from elsewhere, the table need not have it.
     read : callable
         Reads a form.
-    text, columns, drop, order, missing, filled, ratings, features
+    text, columns, drop, order, missing, filled, ratings, features, hint
         As in `tordinal.rate_table`.
     meaning : str or None
         Name of the sentence embeddings that the encoder adds.
@@ -125,6 +126,7 @@ def prepare(
         missing=list(missing),
         decimal=table.decimal,
         meaning=meaning,
+        hint=list(hint),
     )
     return Prepared(
         table, part, rows, cells, encoder, collected.order, collected.draws, earlier, notes

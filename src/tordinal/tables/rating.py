@@ -1,7 +1,8 @@
 """Rating a table: encode its columns, fit a model, label every row, keep what a report needs."""
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -9,6 +10,7 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
+from tordinal.estimators import Evidence
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 from tordinal.progress import Listener
@@ -18,6 +20,7 @@ from tordinal.tables.costs import costs_of, describe_cost, weights_of_ranks
 from tordinal.tables.curve import Curve, learning_curve
 from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.groups import useless_groups
+from tordinal.tables.hints import Hint, choose_hints, hint_values, ranks_as_they_are
 from tordinal.tables.results import Rating, Totals, card_of
 from tordinal.tables.selection import Selection
 from tordinal.tables.sentences import read_sentences
@@ -138,17 +141,36 @@ def rate_features(
             "TOR with its usual settings was used"
             + (", without the costs" if cost is not None or class_weight is not None else "")
         )
-    views = encoder.views()
-    estimator = make_estimator(method, settings, views, list(range(n_classes)), len(target.rank))
-    estimator.set_params(callback=listen)
-    if method == "auto":
-        estimator.set_params(cost=cost, class_weight=class_weight)
     # A supervised model is not given the rows that have no rating.
     rows = np.flatnonzero(rated) if method == "redsvm" else np.arange(len(target.rank))
-    estimator.fit(X[rows], target.rank[rows], None if weight is None else weight[rows])
+    views, hints = encoder.views(), encoder.hint_places()
+    texts = views is not None
+    own = np.sort(np.concatenate([*hints.values(), np.empty(0, dtype=np.int64)]))
+    if 0 < len(own) < X.shape[1] and method == "auto":
+        views = {**(views or {"all columns": np.arange(X.shape[1])}), "hint": own}
+
+    def fit(columns: NDArray[np.int64]) -> tuple[Any, Evidence]:
+        estimator = make_estimator(
+            method, settings, _views_of(views, columns), list(range(n_classes)), len(target.rank),
+            texts,
+        )  # fmt: skip
+        estimator.set_params(callback=listen)
+        if method == "auto":
+            estimator.set_params(cost=cost, class_weight=class_weight)
+        some = X if len(columns) == X.shape[1] else X[:, columns]
+        estimator.fit(some[rows], target.rank[rows], None if weight is None else weight[rows])
+        evidence = estimator.evidence()
+        return estimator, replace(evidence, rows=rows[evidence.rows])
+
     notes += [f"{doubt}: is that right?" for doubt in encoder.doubts_]
+    if hints:
+        estimator, evidence, kept, judged = _choose_hints(
+            fit, table, X, target, encoder, hints, selection, settings.seed
+        )
+        X, notes = X[:, kept], [*notes, *map(str, judged)]
+    else:
+        (estimator, evidence), judged = fit(np.arange(X.shape[1])), []
     listen("probabilities", 0, 3)
-    evidence = estimator.evidence()
     listen("probabilities", 1, 3)
     probability = estimator.predict_proba(X)
     listen("probabilities", 2, 3)
@@ -165,7 +187,7 @@ def rate_features(
         X,
         rank,
         probability,
-        rows[evidence.rows],
+        evidence.rows,
         evidence.ranks,
         evidence.probability,
         evidence.errors,
@@ -175,6 +197,7 @@ def rate_features(
         notes,
         selection=selection,
         seed=settings.seed,
+        hints=judged,
     )
     rating.verdict = _verdict(rating, evidence.verdict)
     if method == "auto" and cost is not None:
@@ -182,6 +205,43 @@ def rate_features(
     listen("probabilities", 3, 3)
     model.card = card_of(rating, method)
     return rating
+
+
+def _views_of(
+    views: dict[str, NDArray[np.int64]] | None, columns: NDArray[np.int64]
+) -> dict[str, NDArray[np.int64]] | None:
+    """Views of some columns of the features; those of which nothing is left are no views."""
+    if views is None:
+        return None
+    seen = {n: np.flatnonzero(np.isin(columns, places)) for n, places in views.items()}
+    return {name: places for name, places in seen.items() if len(places)}
+
+
+def _choose_hints(
+    fit: Callable[[NDArray[np.int64]], tuple[Any, Evidence]],
+    table: Mapping[str, list[Any]],
+    X: Matrix,
+    target: Target,
+    encoder: TableEncoder,
+    hints: dict[str, NDArray[np.int64]],
+    selection: Selection | None,
+    seed: int,
+) -> tuple[Any, Evidence, NDArray[np.int64], list[Hint]]:
+    """Fit the model with the hints that help; the encoder excludes the others."""
+    plan = {c["name"]: c for c in encoder.plan_}
+    values = {name: hint_values(plan[name], table[name], encoder.missing) for name in hints}
+    on_scale = {
+        name: ranks_as_they_are(
+            v.tolist() if "decimal" in plan[name]["style"] else table[name], target.classes
+        )
+        for name, v in values.items()
+    }
+    chosen = choose_hints(
+        fit, X, hints, values, {n: r for n, r in on_scale.items() if r is not None}, target,
+        None if selection is None else selection.weights(), seed,
+    )  # fmt: skip
+    encoder.exclude_hints([hint.name for hint in chosen[3] if not hint.used])
+    return chosen
 
 
 def _verdict(rating: Rating, said: str) -> str:

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from tordinal.tables.cells import is_mark, plain_numbers, read_day, read_number, read_numbers
 from tordinal.tables.drift import ColumnCells
+from tordinal.tables.hints import hint_values
 from tordinal.tables.values import TableError, is_missing
 
 __all__ = ["CellReader", "text_of"]
@@ -51,6 +52,9 @@ class CellReader:
         columns: dict[str, Any] = {}
         for column in plan:
             name, role = column["name"], column["role"]
+            if role == "hint":
+                columns[name] = hint_values(column, table[name], self.missing)
+                continue
             if name not in table:
                 raise TableError(f"the table has no column {name!r}, which the model needs")
             if role in ("number", "date"):
@@ -78,7 +82,7 @@ class CellReader:
         found = []
         for column in plan:
             cells, read = table[column["name"]], frame[column["name"]]
-            if column["role"] in ("number", "date"):
+            if column["role"] in ("number", "date", "hint"):
                 values = read.to_numpy()
                 unread = [cells[i] for i in np.flatnonzero(np.isnan(values))]
                 odd = [str(c).strip() for c in unread if not (self.is_missing(c) or is_mark(c))]

@@ -21,6 +21,7 @@ from tordinal.tables.expected_error import (
     weighted_median,
     weighted_spread,
 )
+from tordinal.tables.hints import Hint
 from tordinal.tables.selection import Selection
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import Target
@@ -115,6 +116,8 @@ class Rating:
         How the rated rows were chosen. None: they count as a random sample.
     seed : int
         Seed of the draw of rows to rate next.
+    hints : list of Hint
+        What became of columns with noisy ratings from elsewhere.
     """
 
     model: TableModel
@@ -133,6 +136,7 @@ class Rating:
     whole: Totals | None = None
     selection: Selection | None = None
     seed: int = 0
+    hints: list[Hint] = field(default_factory=list)
 
     @property
     def weights(self) -> Array | None:

@@ -8,7 +8,7 @@ That is for finding the order only: no two ratings are ever merged because they 
 import re
 from collections.abc import Collection
 
-__all__ = ["is_sign", "known_order", "plain"]
+__all__ = ["is_sign", "known_order", "levels_of", "plain"]
 
 SCALES: tuple[tuple[str, ...], ...] = (
     # Words of one level are separated by |.
@@ -94,6 +94,28 @@ def known_order(labels: Collection[str]) -> list[str] | None:
         if None not in places and len(set(places)) == len(places):
             return [label for _, label in sorted(zip(places, labels, strict=True))]
     return None
+
+
+def levels_of(labels: Collection[str]) -> dict[str, float]:
+    """Levels of the words of the known scale that most of the labels are on; empty if none are.
+
+    Unlike `known_order` it takes labels of one level, and labels that are on no scale.
+
+    Examples
+    --------
+    >>> levels = levels_of(["high", "Low", "I cannot tell"])
+    >>> levels["low"] < levels["medium"] < levels["high"], "i cannot tell" in levels
+    (True, False)
+    """
+    scales = [
+        {w: float(k) for k, ws in enumerate(scale) for w in ws.split("|")} for scale in SCALES
+    ]
+    for place in (_by_stars, _by_signs, _by_letter):
+        found = {plain(label): place(label) for label in labels}
+        scales.append({word: float(k) for word, k in found.items() if k is not None})
+    words = set(map(plain, labels))
+    best = max(scales, key=lambda scale: len(words & scale.keys()))
+    return best if words & best.keys() else {}
 
 
 def _on(scale: tuple[str, ...]):  # type: ignore[no-untyped-def]

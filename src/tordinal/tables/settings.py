@@ -72,8 +72,9 @@ def make_estimator(
     views: dict[str, NDArray[np.int64]] | None,
     classes: list[int],
     n_rows: int,
+    texts: bool = True,
 ) -> Any:
-    """The estimator that the settings ask for; texts have views."""
+    """The estimator that the settings ask for; views are of texts, unless there are none."""
     shared: dict[str, Any] = {"classes": classes}
     # With one swap per training, as in the paper, the number of trainings grows with the rows.
     many = n_rows > MANY_ROWS
@@ -82,7 +83,8 @@ def make_estimator(
         shared |= {"swaps": ("all", "optimal")} if many else {}
         # Rows of text have unit length: their inner product is the cosine, and other kernels see no
         # more than that.
-        kernel = settings.kernel or ("linear" if views or settings.single else None)
+        linear = (views and texts) or settings.single
+        kernel = settings.kernel or ("linear" if linear else None)
         given: dict[str, Any] = {"C": settings.C, "kernel": kernel, "loss": settings.loss}
         if settings.single:
             shared |= {"ensemble_size": 1}
@@ -94,7 +96,8 @@ def make_estimator(
             given = {name: usual[name] if v is None else v for name, v in given.items()}
         given = {name: value for name, value in given.items() if value is not None}
         return TORCV(**shared, **given, views=views)
-    kernel = settings.kernel or ("linear" if views or settings.single else "perceptron")
+    linear = (views and texts) or settings.single
+    kernel = settings.kernel or ("linear" if linear else "perceptron")
     C = 1.0 if settings.C is None else settings.C
     shared |= {"swaps": "all"} if many and method == "tor" else {}
     return {"tor": TOR, "redsvm": REDSVM}[method](

@@ -14,6 +14,7 @@ from tordinal.tables.answers import Answers
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.fingerprints import fingerprints
 from tordinal.tables.frames import add_columns, frame_of, table_of
+from tordinal.tables.table import Table
 from tordinal.tables.values import visible
 
 __all__ = ["TableModel"]
@@ -52,6 +53,14 @@ class TableModel:
     def used(self) -> list[str]:
         """Columns that it learned from."""
         return [c["name"] for c in self.encoder.plan_ if c["role"] != "excluded"]
+
+    def cells(self, table: Table) -> dict[str, list[Any]]:
+        """Cells of a table by column; a hint that it does not have is missing in all rows."""
+        cells = table.features(self.target)
+        for column in self.encoder.plan_:
+            if column["role"] == "hint":
+                cells.setdefault(column["name"], [None] * len(table))
+        return cells
 
     def known(self, table: Mapping[str, list[Any]]) -> NDArray[np.bool_]:
         """Which rows it has learned from with their ratings."""
@@ -123,7 +132,7 @@ class TableModel:
             ``<target>_source``.
         """
         table = table_of(frame)
-        cells = table.features(self.target)
+        cells = self.cells(table)
         labels, confidence, p = self.rate(cells)
         for line in self.encoder.warnings(self.encoder.compare(cells)):
             warnings.warn(visible(line), stacklevel=2)

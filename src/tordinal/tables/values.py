@@ -8,7 +8,7 @@ from typing import Any
 
 from tordinal.exceptions import InputError
 
-__all__ = ["TableError", "is_missing", "number", "plain_cells", "visible"]
+__all__ = ["TableError", "is_missing", "number", "plain_cells", "sentence", "visible"]
 
 # Cells that stand for no value, in lower case.
 MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}
@@ -67,6 +67,17 @@ def plain_cells(cells: list[Any]) -> list[Any]:
     floats = [None if c is None else float(c) for c in cells]
     same = all(f is None or Decimal(repr(f)) == c for f, c in zip(floats, cells, strict=True))
     return floats if same else cells
+
+
+def sentence(note: str) -> str:
+    """A note as a sentence, with the marks of `visible`.
+
+    Examples
+    --------
+    >>> sentence("row 7 looks like a total"), sentence("column a: is that right?")
+    ('row 7 looks like a total.', 'column a: is that right?')
+    """
+    return visible(note if note.endswith("?") else f"{note}.")
 
 
 def visible(text: str) -> str:

@@ -181,7 +181,7 @@ def rate_file(
 ) -> Rated:
     """Rate the rows of a file and write them, with the ratings, as Parquet."""
     table, K = reader.table(path), len(model.classes)
-    features = table.features(reader.target)
+    features = model.cells(table)
     p = model.rate(features)[2] if len(table) else np.empty((0, K))
     rank, given = p.argmax(axis=1), np.zeros(len(table), dtype=bool)
     if ratings is not None:

@@ -88,8 +88,9 @@ def find_folder(model: str | os.PathLike[str], *, download: bool) -> Path:
         ) from None
     except (OSError, ValueError) as error:
         if download:
+            why = str(error).partition("\n")[0].rstrip(".")
             raise OSError(
-                f"model={name!r} could not be downloaded: {error}. Check the name and the "
+                f"model={name!r} could not be downloaded: {why}. Check the name and the "
                 "connection, or pass the folder of a model."
             ) from error
         raise FileNotFoundError(
