@@ -24,6 +24,7 @@ def test_a_cell_is_found_among_known_classes():
     assert [rank_of(c, classes) for c in cells] == [0, 0, 2, 2, None, None, None, None]
     assert rank_of("a", ["A", "a"]) == 1
     assert rank_of("Aa", ["aa", "aA"]) is None
+    assert [rank_of(c, ["true", "false"]) for c in (True, False, 1)] == [0, 1, None]
 
 
 @pytest.mark.parametrize(

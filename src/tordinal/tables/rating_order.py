@@ -59,7 +59,7 @@ def rank_of(cell: Any, classes: Sequence[Any]) -> int | None:
     for same in (
         lambda c: str(c) == str(cell),
         lambda c: value is not None and rating_value(c) == value,
-        lambda c: value is None and str(c).lower() == str(cell).lower(),
+        lambda c: (value is None or isinstance(cell, bool)) and str(c).lower() == str(cell).lower(),
     ):
         ranks = [k for k, c in enumerate(classes) if same(c)]
         if len(ranks) == 1:
