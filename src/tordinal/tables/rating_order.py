@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from tordinal.tables.cells import read_number
+from tordinal.tables.cells import read_dates, read_number
 from tordinal.tables.scales import known_order
 from tordinal.tables.values import TableError, is_missing, number
 
@@ -177,11 +177,16 @@ def _texts(counts: Counter[Any]) -> bool:
 
 
 def _numbers_as_written(counts: Counter[Any]) -> tuple[dict[Any, Any] | None, bool]:
-    """Different numbers that the ratings are (10%, 1 000) or begin with (5 stars), or None.
+    """Different numbers that the ratings are (10%, 1 000, dates) or begin with (5 stars), or None.
 
     Also whether there is no doubt: 1,000 may be a thousand or one, and then no order is known.
     """
     texts = {c: str(c).strip() for c in counts}
+    dates = read_dates(list(texts.values()))
+    if dates is not None:
+        days = dict(zip(counts, dates.values, strict=True))
+        clear = not dates.doubt and len(set(days.values())) == len(days)
+        return (days if clear else None), clear
     readings: list[dict[Any, Any]] = []
     if not any(text.startswith("(") for text in texts.values()):  # (1) may be the first, not -1
         for decimal in (".", ","):
