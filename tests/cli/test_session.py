@@ -38,7 +38,7 @@ class Clock:
         monkeypatch.setattr(session, "time", SimpleNamespace(monotonic=lambda: self.now))
 
 
-@pytest.mark.parametrize("name", ["target", "order", "text", "columns", "drop", "encoding"])
+@pytest.mark.parametrize("name", ["target", "order", "text", "columns", "drop", "encoding", "by"])
 def test_parameters_are_named_as_options_that_there_are(name):
     assert with_option_names(f"`{name}` x: bad; see `{name}`") == f"--{name} x: bad; see --{name}"
     label = typer.main.get_command(app).commands["label"]

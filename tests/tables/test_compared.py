@@ -33,3 +33,18 @@ def test_what_the_model_calls_a_rating_is_one():
     table = Table(["size", "grade"], [sizes, ["none", "None", "", "mild", "Severe", "x"]], "csv")
     compared = compare(model, table, ["none", "mild", "none", "mild", "severe", "none"])
     assert compared == Compared(rated=4, new=4, wrong=1, steps=1)
+
+
+def test_ratings_that_the_model_does_not_know_are_said():
+    target = read_target("grade", ["1", "", "1", "2", "", "2"], None)
+    model = rate(
+        {"size": SIZES}, target, TableEncoder(), Settings(method="tor"), lambda *_: None
+    ).model
+    cells = ["9", "?", "n/a", "", None, "\x1bbad"]
+    compared = compare(model, Table(["size", "grade"], [SIZES, cells], "csv"), ["1"] * 6)
+    assert compared == Compared(unknown=2, example="9")
+    said = (compared + Compared(unknown=3, example="7")).about("grade")
+    assert said.startswith("No row of grade has a rating to compare with.")
+    assert "5 cells of grade are excluded from the error" in said
+    assert "such as '9'" in said
+    assert "\x1b" not in Compared(unknown=1, example="\x1bbad").about("grade")

@@ -54,6 +54,14 @@ def test_words_are_averaged_by_their_ranks():
     assert "on the scale from 1 (poor) to 4 (best)" in said
 
 
+def test_ratings_too_large_to_be_averaged_are_averaged_by_their_ranks():
+    rated = rating(("-1e300", "1", "2", "1e300"))
+    estimates = estimate_rating(rated)
+    assert np.isfinite([estimates.mean.low, estimates.mean.high]).all()
+    assert 1 < estimates.mean.value < 4
+    assert "on the scale from 1 (-1e300) to 4 (1e300)" in describe(rated, estimates)
+
+
 def test_without_held_out_ratings_or_all_rows_there_is_no_estimate():
     assert estimate_rating(rating(held_out=np.empty(0, dtype=int))) is None
     assert estimate_rating(rating(whole=object())) is None

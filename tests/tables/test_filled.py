@@ -42,6 +42,20 @@ def test_a_form_that_does_not_fit_is_refused_and_nothing_is_filled_in(change, me
     assert whole["stars"] == ["5", "", ""]
 
 
+def test_a_form_of_another_format_has_ratings_of_another_type():
+    for cells, answers, filled in (
+        (["1", "2", "", ""], [2], "2"),
+        ([1, 2, None, None], ["1.0"], 1),
+        (["1.0", "2.5", "", ""], [2.5], "2.5"),
+    ):
+        whole = Table(["review", "stars"], [list("abcd"), list(cells)], "jsonl")
+        form = to_fill_in(whole, "stars", [2])
+        form["stars"][:] = answers
+        assert fill_in(whole, "stars", form) == ["1 ratings were filled in from the form"]
+        assert whole["stars"][2] == filled
+        assert type(whole["stars"][2]) is type(filled)
+
+
 def test_two_ratings_of_one_row_must_agree():
     form = to_fill_in(table(), "stars", [0])
     form["stars"][:] = [5.0]

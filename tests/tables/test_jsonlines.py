@@ -1,6 +1,9 @@
 import io
 
+import pytest
+
 from tordinal.tables.jsonlines import read_jsonlines, write_jsonlines
+from tordinal.tables.values import TableError
 
 
 def test_keys_that_come_later_are_columns_too():
@@ -14,3 +17,9 @@ def test_keys_that_come_later_are_columns_too():
         '{"a": 1, "p": 0.5}',
         '{"b": 100000000000000000000, "p": null}',
     ]
+
+
+def test_half_a_character_is_rejected_and_a_whole_one_is_read():
+    assert read_jsonlines("t", '{"a": "\\ud83d\\ude00"}').columns == [["\U0001f600"]]
+    with pytest.raises(TableError, match="t: line 2 holds half a character"):
+        read_jsonlines("t", '{"a": "b"}\n{"a": ["\\ud800"]}')

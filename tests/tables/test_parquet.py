@@ -10,6 +10,7 @@ from tordinal.tables.columns import TableEncoder
 from tordinal.tables.parquet import read_parquet, table_of_arrow, write_parquet
 from tordinal.tables.table import Table
 from tordinal.tables.target import read_target
+from tordinal.tables.values import TableError
 
 
 def test_integers_beyond_64_bits_become_text():
@@ -60,3 +61,9 @@ def test_ratings_and_durations_of_databases_are_read():
     assert read_target("bytes", table["bytes"], None).classes == ["no", "yes"]
     X = TableEncoder(columns=["size"]).fit_transform({"size": table["size"]})
     np.testing.assert_allclose(X[:, 0], [-(1.5**0.5), 0.0, 1.5**0.5])
+
+
+def test_text_that_is_not_utf8_is_rejected():
+    damaged = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"\xff"]).buffers())
+    with pytest.raises(TableError, match="column t holds text that is not UTF-8"):
+        table_of_arrow(pa.table({"t": damaged}), "parquet")

@@ -24,6 +24,7 @@ def test_a_cell_is_found_among_known_classes():
     assert [rank_of(c, classes) for c in cells] == [0, 0, 2, 2, None, None, None, None]
     assert rank_of("a", ["A", "a"]) == 1
     assert rank_of("Aa", ["aa", "aA"]) is None
+    assert [rank_of(c, ["true", "false"]) for c in (True, False, 1)] == [0, 1, None]
 
 
 @pytest.mark.parametrize(
@@ -36,6 +37,8 @@ def test_a_cell_is_found_among_known_classes():
         ["0,5", "1,5", "10,0"],
         ["2 stars", "10 stars"],
         ["9007199254740992", "9007199254740993"],  # equal as floats
+        ["31/12/2023", "01/02/2024", "02/02/2024", "13/02/2024"],
+        ["2023-12-31", "2024-01-01", "2024-02-01"],
         ["--", "-", "+/-", "+"],
     ],
     ids=str,
@@ -44,8 +47,12 @@ def test_numbers_and_signs_are_ordered_however_they_are_written(ratings):
     assert order(*reversed(ratings))[0] == ratings
 
 
-@pytest.mark.parametrize("ratings", [["900", "1,000"], ["900 points", "1.000 points"]], ids=str)
-def test_a_separator_that_may_be_of_thousands_or_decimals_is_asked_about(ratings):
+@pytest.mark.parametrize(
+    "ratings",
+    [["900", "1,000"], ["900 points", "1.000 points"], ["01/02/2024", "02/01/2024"]],
+    ids=str,
+)
+def test_numbers_and_dates_that_can_be_read_in_two_ways_are_asked_about(ratings):
     with pytest.raises(TableError, match="order cannot be known"):
         order(*ratings)
 

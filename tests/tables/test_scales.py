@@ -14,6 +14,7 @@ from tordinal.tables.scales import SCALES, known_order, plain
         ["S", "M", "L", "XL"],
         ["Strongly disagree", "Disagree", "Neutral", "Agree", "Strongly agree"],
         ["F", "D", "C-", "C", "C+", "B", "A-", "A", "A+"],
+        ["B\u2212", "B", "A\u2013", "A"],  # minus and dash of typesetting
         ["poor", "fair", "good", "very good", "excellent"],
         ["never", "rarely", "sometimes", "often", "always"],
         ["not_recom", "recommend", "very_recom", "priority", "spec_prior"],

@@ -147,3 +147,21 @@ def test_a_workbook_without_a_sheet_of_cells_is_rejected():
     table = Table(["a"], [[1]], "xlsx", workbook=stream.getvalue(), sheet="Sheet")
     with pytest.raises(TableError, match="lists its sheets in two ways"):
         write_workbook(table, {}, io.BytesIO())
+
+
+def test_formulas_without_a_value_are_said():
+    book = openpyxl.Workbook()
+    page = book.active
+    for row in (["a title", None], ["n", "sum"], [1, "=A3+1"], [2, "=A4+1"], [3, None]):
+        page.append(row)
+    stream = io.BytesIO()
+    book.save(stream)
+    table = read_workbook("t", stream.getvalue(), None)
+    assert table["sum"] == [None, None, None]
+    assert any(n.startswith("2 cells of sum are formulas without a value") for n in table.notes)
+    page["B3"], page["B4"] = "text", 3
+    stream = io.BytesIO()
+    book.save(stream)
+    table = read_workbook("t", stream.getvalue(), None)
+    assert table["sum"] == ["text", 3, None]
+    assert not any("formulas" in note for note in table.notes)

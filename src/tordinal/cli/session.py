@@ -47,7 +47,7 @@ OPTIONS = {
     for name in (
         "target", "order", "text", "columns", "drop", "encoding", "missing", "sheet", "filled",
         "ratings", "next", "method", "C", "kernel", "loss", "quick", "abstain", "cost", "reweight",
-        "encoder", "tune", "download", "hint", "features",
+        "encoder", "tune", "download", "hint", "features", "by",
     )
 } | {
     "n_jobs": "jobs", "random_state": "seed", "class_weight": "class-weight",

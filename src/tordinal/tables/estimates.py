@@ -30,6 +30,7 @@ __all__ = [
 ]
 
 
+LARGEST = 1e100  # ratings beyond are averaged as ranks: squares of their sums would overflow
 MOST_NAMED = 3  # columns that are named where rated and unrated rows differ
 # Standard errors of the difference of mean predicted ranks: 0 of 48 random samples of 100 ratings
 # were further apart, and 45 of 48 samples with a bias; docs/notes.
@@ -84,7 +85,7 @@ def _probabilities(rating: Rating, reweight: bool) -> NDArray[np.float64] | None
 
 
 def scale_of(classes: Sequence[Any]) -> NDArray[np.float64]:
-    """The numbers of the ratings; ranks from 1 if they are words.
+    """The numbers of the ratings; ranks from 1 if they are words, or too large for averages.
 
     Examples
     --------
@@ -92,9 +93,13 @@ def scale_of(classes: Sequence[Any]) -> NDArray[np.float64]:
     (array([1., 2., 5.]), array([1., 2.]))
     """
     values = [number(c) for c in classes]
-    if any(v is None for v in values):
+    if _are_averaged_as_ranks(values):
         return np.arange(1.0, len(classes) + 1)
     return np.array(values, dtype=np.float64)
+
+
+def _are_averaged_as_ranks(values: Sequence[float | None]) -> bool:
+    return any(v is None or abs(v) > LARGEST for v in values)
 
 
 def estimate_groups(
@@ -140,10 +145,10 @@ def _groups_of(rating: Rating, name: str, cells: list[str], reweight: bool) -> p
 def describe(rating: Rating, estimates: TableEstimates) -> str:
     """The average and the most frequent rating of the whole table, in one sentence."""
     mean, classes = estimates.mean, rating.target.classes
-    unit = "" if all(number(c) is not None for c in classes) else (
+    unit = (
         f" on the scale from 1 ({visible(str(classes[0]))}) to "
         f"{len(classes)} ({visible(str(classes[-1]))})"
-    )  # fmt: skip
+    ) if _are_averaged_as_ranks([number(c) for c in classes]) else ""  # fmt: skip
     if np.isnan(mean.low):
         return f"Average of all rows: {_short(mean.value)}{unit}; too few ratings for an interval."
     k = int(estimates.shares["value"].to_numpy().argmax())

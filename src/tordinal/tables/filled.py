@@ -119,7 +119,7 @@ def fill_in(
         table[target][i] = _of_type(rating, cells)
     # A word such as none is put into the table, too: only the whole column tells what it means.
     is_rating = _is_rating(table, target, order, missing)
-    words = [(i, r) for i, r in found if not is_rating(r)]
+    words = [(i, r) for i, r in found if not is_rating(table[target][i])]
     listed = ", ".join(f"row {table.number(i)}: {r!r}" for i, r in words[:SHOWN])
     notes = [f"{len(found) - len(words)} ratings were filled in from the form"]
     if words:

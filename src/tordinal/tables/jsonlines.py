@@ -2,6 +2,7 @@
 
 import json
 import math
+import re
 from typing import IO, Any
 
 from tordinal.tables.formats import Format
@@ -9,6 +10,8 @@ from tordinal.tables.table import Table
 from tordinal.tables.values import TableError
 
 __all__ = ["FORMAT", "read_jsonlines", "write_jsonlines"]
+
+SURROGATE = re.compile("[\ud800-\udfff]")
 
 
 def read_jsonlines(path: str, text: str) -> Table:
@@ -30,6 +33,10 @@ def read_jsonlines(path: str, text: str) -> Table:
             raise TableError(
                 f"{path}: line {number} is not an object; "
                 'write one row a line, as {"column": value}'
+            )
+        if "\\u" in record and SURROGATE.search(json.dumps(value, ensure_ascii=False)):
+            raise TableError(
+                f"{path}: line {number} holds half a character (\\ud800 to \\udfff); remove it"
             )
         objects.append(value)
         records.append(record)

@@ -57,6 +57,8 @@ def _cells(name: str, column: Any, notes: list[str]) -> list[Any]:
 
     try:
         return plain_cells(column.to_pylist())
+    except UnicodeDecodeError:
+        raise TableError(f"column {name} holds text that is not UTF-8; correct it") from None
     except (OverflowError, ValueError, pa.ArrowException):
         pass
     notes.append(f"column {name} holds {column.type} outside of Python's range; it is read as text")

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from decimal import Decimal
 from typing import Any
 
-from tordinal.tables.cells import read_number
+from tordinal.tables.cells import read_dates, read_number
 from tordinal.tables.scales import known_order
 from tordinal.tables.values import TableError, is_missing, number
 
@@ -59,7 +59,7 @@ def rank_of(cell: Any, classes: Sequence[Any]) -> int | None:
     for same in (
         lambda c: str(c) == str(cell),
         lambda c: value is not None and rating_value(c) == value,
-        lambda c: value is None and str(c).lower() == str(cell).lower(),
+        lambda c: (value is None or isinstance(cell, bool)) and str(c).lower() == str(cell).lower(),
     ):
         ranks = [k for k, c in enumerate(classes) if same(c)]
         if len(ranks) == 1:
@@ -177,11 +177,16 @@ def _texts(counts: Counter[Any]) -> bool:
 
 
 def _numbers_as_written(counts: Counter[Any]) -> tuple[dict[Any, Any] | None, bool]:
-    """Different numbers that the ratings are (10%, 1 000) or begin with (5 stars), or None.
+    """Different numbers that the ratings are (10%, 1 000, dates) or begin with (5 stars), or None.
 
     Also whether there is no doubt: 1,000 may be a thousand or one, and then no order is known.
     """
     texts = {c: str(c).strip() for c in counts}
+    dates = read_dates(list(texts.values()))
+    if dates is not None:
+        days = dict(zip(counts, dates.values, strict=True))
+        clear = not dates.doubt and len(set(days.values())) == len(days)
+        return (days if clear else None), clear
     readings: list[dict[Any, Any]] = []
     if not any(text.startswith("(") for text in texts.values()):  # (1) may be the first, not -1
         for decimal in (".", ","):

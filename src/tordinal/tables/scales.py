@@ -59,7 +59,7 @@ SCALES: tuple[tuple[str, ...], ...] = (
     ("young|child", "adult|middle aged", "old|senior|elderly"),
     ("bronze", "silver", "gold", "platinum", "diamond"),
 )  # fmt: skip
-LETTER = re.compile(r"([a-f])\s*([+-]|plus|minus)?")
+LETTER = re.compile(r"([a-f])\s*([+\-\u2212\u2013]|plus|minus)?")
 STARS = re.compile(r"[*★⭐☆\s]+")
 SIGNS = re.compile(r"\++|[-\u2212\u2013]+|0|o|=|~|±|\+/-")
 
@@ -157,5 +157,5 @@ def _by_letter(label: str) -> int | None:
     match = LETTER.fullmatch(label.strip().lower())
     if match is None:
         return None
-    sign = {"+": 1, "plus": 1, "-": -1, "minus": -1}.get(match[2] or "", 0)
+    sign = {"": 0, "+": 1, "plus": 1}.get(match[2] or "", -1)
     return -3 * (ord(match[1]) - ord("a")) + sign

@@ -2,6 +2,7 @@
 
 import copy
 import io
+import re
 import zipfile
 from typing import IO, Any
 
@@ -13,6 +14,7 @@ __all__ = ["FORMAT", "read_workbook", "write_workbook"]
 
 LARGEST = 2**31  # bytes that a workbook may unpack to
 MOST_ROWS, LONGEST = 1_048_576, 32_767  # rows of a sheet and characters of a cell in Excel
+SHEETS, FORMULA = "xl/worksheets/", re.compile(rb"<f[ >]")
 LOST = {"xl/charts/": "charts", "xl/media/": "pictures", "xl/pivotTables/": "pivot tables"}
 
 
@@ -40,6 +42,9 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
             if sum(member.file_size for member in packed.infolist()) > LARGEST:
                 raise TableError(f"{path} unpacks to more than 2 GiB; save it as CSV")
             parts = packed.namelist()
+            formulas = any(
+                FORMULA.search(packed.read(part)) for part in parts if part.startswith(SHEETS)
+            )
         book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
     except TableError:
         raise
@@ -76,9 +81,32 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
     )
     body = [row[:width] for row in rows[header + 1 : last_row + 1]]
     columns = [list(cells) for cells in zip(*body, strict=True)] or [[] for _ in names]
+    if formulas:
+        notes += _without_values(data, page.title, header, names, columns)
     return Table(
         names, columns, "xlsx", above=header + 1, workbook=data, sheet=page.title, notes=notes
     )
+
+
+def _without_values(
+    data: bytes, sheet: str, header: int, names: list[str], columns: list[list[Any]]
+) -> list[str]:
+    """Notes about formulas whose values are not in the file, as after other programs wrote it."""
+    import openpyxl
+
+    page = openpyxl.load_workbook(io.BytesIO(data), read_only=True)[sheet]
+    last = header + 1 + len(columns[0])
+    rows = page.iter_rows(header + 2, last, max_col=len(names), values_only=True)
+    counts = dict.fromkeys(names, 0)
+    for i, row in enumerate(rows):
+        for name, cells, cell in zip(names, columns, row, strict=False):
+            counts[name] += cells[i] is None and isinstance(cell, str) and cell.startswith("=")
+    return [
+        f"{n:,} cells of {name} are formulas without a value, and read as missing; open the "
+        "workbook in a spreadsheet and save it, which computes them"
+        for name, n in counts.items()
+        if n
+    ]
 
 
 def _is_empty(cell: Any) -> bool:
