@@ -19,7 +19,7 @@ from tordinal.losses import Loss, PiecewiseLinear, is_smooth
 from tordinal.reduction import Ranks, signs
 from tordinal.threads import in_blocks
 
-__all__ = ["Problem", "Terms"]
+__all__ = ["LossTerms", "Problem"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -28,7 +28,7 @@ ON_A_THRESHOLD = 1e-11  # of the size of thresholds: less than that, and a row i
 FLAT = 1e-9  # share of all costs below which a slope counts as zero
 
 
-class Terms(NamedTuple):
+class LossTerms(NamedTuple):
     """The loss terms of some rows: their sum, and its derivatives.
 
     Attributes
@@ -155,7 +155,7 @@ class Problem:
         t = self.coupling.middle(t, least)
         return t + ON_A_THRESHOLD * (1.0 + float(np.abs(t).max()))
 
-    def terms(self, y: Ranks, cost: Array, h: Array, t: Array) -> Terms:
+    def terms(self, y: Ranks, cost: Array, h: Array, t: Array) -> LossTerms:
         """The loss terms of a smooth loss with their derivatives."""
         s, C = signs(y, len(t)), self.costs(y, cost)
         g = s * (h[:, None] - t)
@@ -163,7 +163,7 @@ class Problem:
         curvature = C * self.loss.curvature(g)  # type: ignore[attr-defined]
         value = float(np.vdot(C, self.loss.value(g)))
         in_rows = np.column_stack([pull.sum(axis=1), curvature])
-        return Terms(value, in_rows, -pull.sum(axis=0), curvature.sum(axis=1))
+        return LossTerms(value, in_rows, -pull.sum(axis=0), curvature.sum(axis=1))
 
     def along(
         self, y: Ranks, cost: Array, h: Array, t: Array, z: Array, tau: Array, step: float

@@ -177,7 +177,7 @@ def run_label(
         outputs.commit()
     summarise(
         console, job, rated.rating, rated.answers.unsure, time.perf_counter() - started,
-        rated.estimates, rated.groups, describe_checks(rated.checks),
+        estimates=rated.estimates, groups=rated.groups, checks=describe_checks(rated.checks),
     )  # fmt: skip
     return rated
 
@@ -234,6 +234,7 @@ def summarise(
     rating: Rating,
     unsure: int,
     seconds: float,
+    *,
     estimates: TableEstimates | None = None,
     groups: pd.DataFrame | None = None,
     checks: str = "",

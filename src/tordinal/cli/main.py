@@ -461,8 +461,8 @@ def reproduce(
             jobs = -1  # one run for each thread of the cluster
         with on_cluster(scheduler) as parallel, parallel():
             run_reproduce(
-                figure.value, realizations, labels, datasets, jobs, data, out, ours=ours,
-                quiet=quiet, check=check,
+                figure.value, out, data, realizations=realizations, labels=labels,
+                datasets=datasets, jobs=jobs, ours=ours, quiet=quiet, check=check,
             )  # fmt: skip
 
 

@@ -116,7 +116,7 @@ def run_label_many(
             encoder.use_words(words, n_rows)
             X = encoder.transform(features)
         with parallel():
-            rating = rate_features(features, X, target, encoder, settings, progress, notes)
+            rating = rate_features(features, X, target, encoder, settings, progress, notes=notes)
         rating.model = fit_on_all(files, rating, ratings, surveys, settings.method)
         found = rating.model.rate(features)[2]
         rating.probability = found
@@ -139,7 +139,7 @@ def run_label_many(
         if job.report is not None:
             page = render_report(
                 rating, table, job.file, os.path.basename(job.out.rstrip("/")),
-                None if job.abstain is None else (done.unsure, job.abstain),
+                abstained=None if job.abstain is None else (done.unsure, job.abstain),
             )  # fmt: skip
             outputs.write(job.report, lambda file: file.write(page.encode()))
         if job.model is not None:
@@ -238,7 +238,7 @@ def run_predict_many(
         folder.commit()
     seconds = time.perf_counter() - started
     summarise_predictions(
-        console, model, done.compared, done.totals.predicted.tolist(), done.cells,
-        None if abstain is None else (done.unsure, abstain), out, seconds,
+        console, model, done.compared, done.totals.predicted.tolist(), done.cells, out=out,
+        unsure=None if abstain is None else (done.unsure, abstain), seconds=seconds,
     )  # fmt: skip
     return done

@@ -95,9 +95,9 @@ def run_predict(
     compared = compare(model, table, labels) if model.target in table.names else None
     predicted = np.bincount(model.decide(probability), minlength=len(model.classes)).tolist()
     summarise_predictions(
-        console, model, compared, predicted, model.encoder.compare(cells),
-        None if abstain is None else (answers.unsure, abstain), out,
-        time.perf_counter() - started, table.notes,
+        console, model, compared, predicted, model.encoder.compare(cells), out=out,
+        unsure=None if abstain is None else (answers.unsure, abstain),
+        seconds=time.perf_counter() - started, notes=table.notes,
     )  # fmt: skip
 
 
@@ -107,6 +107,7 @@ def summarise_predictions(
     compared: Compared | None,
     predicted: Sequence[int],
     cells: Sequence[CellCounts],
+    *,
     unsure: tuple[int, float] | None,
     out: str,
     seconds: float,

@@ -25,13 +25,13 @@ STUDIES_OF_LABELS = ("benchmark", "sentiment", "swapping")
 
 def run_reproduce(
     figure: str,
+    out: Path,
+    data: str | None,
+    *,
     realizations: int,
     labels: str | None,
     datasets: str | None,
     jobs: int,
-    data: str | None,
-    out: Path,
-    *,
     ours: bool,
     quiet: bool,
     check: int | None = None,
@@ -42,16 +42,16 @@ def run_reproduce(
     ----------
     figure : str
         ``fig5`` to ``fig12``, ``claims`` or ``all``.
+    out : Path
+        Folder for table, figures and claims.
+    data : str or None
+        Folder of the datasets.
     realizations : int
         How many.
     labels, datasets : str or None
         Lists with commas.
     jobs : int
         Runs at the same time.
-    data : str or None
-        Folder of the data sets.
-    out : Path
-        Folder for table, figures and claims.
     ours, quiet : bool
         Whether to add the methods beyond the paper, and to print errors only.
     check : int or None

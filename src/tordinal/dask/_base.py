@@ -78,10 +78,7 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
                     stacklevel=3,
                 )
             problem = Problem(check_loss(self.loss), Reduction(), K - 1)
-            trainer = ClusterTrainer(
-                parts, problem, data.n_features, data.scale, data.few_features, self.tol,
-                self.max_iter,
-            )  # fmt: skip
+            trainer = ClusterTrainer(parts, problem, data, self.tol, self.max_iter)
             counting = partial(trainer.rows.sum, pieces.given_counts, K)
             given, free, weight = parts.safely(counting)
             self._check(int(free), weight)

@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.engines.dask import pieces
+from tordinal.engines.dask.data import BlockedData
 from tordinal.engines.dask.parts import PartRows, Parts
 from tordinal.fitting import calibration_from_folds, training_tol
 from tordinal.losses import swap_gain, wrong_side_loss
@@ -58,8 +59,8 @@ class ClusterTrainer:
         Where the rows are.
     problem : Problem
         What is solved.
-    n_features, scale, few_features
-        As of `PartRows`.
+    data : BlockedData
+        What they are: their number of features, and the scale.
     tol, max_iter
         Tolerance and limit.
     """
@@ -67,15 +68,14 @@ class ClusterTrainer:
     coarse = COARSE
 
     def __init__(
-        self, parts: Parts, problem: Problem, n_features: int, scale: float, few_features: bool,
-        tol: float, max_iter: int,
-    ):  # fmt: skip
-        self.problem, self.scale = problem.scaled(scale), scale
+        self, parts: Parts, problem: Problem, data: BlockedData, tol: float, max_iter: int
+    ):
+        self.problem, self.scale = problem.scaled(data.scale), data.scale
         self.tol, self.limit = tol, np.inf if max_iter < 0 else max_iter
         self.gain: Gain = partial(swap_gain, problem.loss)
         self.wrong_side_loss: Gain = partial(wrong_side_loss, problem.loss)
-        self.labeled = PartRows(parts, "labeled", n_features, scale, few_features)
-        self.rows = PartRows(parts, "all", n_features, scale, few_features)
+        shape = (data.n_features, data.scale, data.few_features)
+        self.labeled, self.rows = (PartRows(parts, which, *shape) for which in ("labeled", "all"))
         self._equations: dict[str, Equations] = {}
 
     def train(

@@ -18,7 +18,7 @@ from tordinal.datasets import (
     make_ordinal_clusters,
 )
 from tordinal.distances import Matrix
-from tordinal.experiments.methods import OURS, PAPER, choose_C, run_method
+from tordinal.experiments.methods import OURS, PAPER, Split, choose_C, run_method
 from tordinal.experiments.origin import origin
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.text import ReviewVectorizer, TextViews
@@ -201,12 +201,13 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
         raise ValueError(
             f"{cell.dataset} has {len(y)} rows, too few for {cell.labels} labels and rows to label"
         )
+    split = Split(X, y, labeled, unlabeled, views)
     start = time.perf_counter()
     if cell.study == "sensitivity":
         C = float(cell.setting or 1.0)
     else:
-        C = choose_C(cell.method, kernel, X, y, labeled, unlabeled, cell.seed)
-    outcome = run_method(cell.method, C, kernel, X, y, labeled, unlabeled, views=views)
+        C = choose_C(cell.method, kernel, split, cell.seed)
+    outcome = run_method(cell.method, C, kernel, split)
     seconds = time.perf_counter() - start
     truth, ranks = y[unlabeled], np.unique(y)
     result = {

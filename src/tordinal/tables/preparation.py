@@ -127,5 +127,6 @@ def prepare(
         meaning=meaning,
     )
     return Prepared(
-        table, part, rows, cells, encoder, collected.order, collected.draws, earlier, notes
-    )
+        table=table, part=part, rows=rows, features=cells, encoder=encoder, order=collected.order,
+        draws=collected.draws, earlier=earlier, notes=notes,
+    )  # fmt: skip

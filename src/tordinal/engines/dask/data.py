@@ -20,7 +20,7 @@ class BlockedData:
     Attributes
     ----------
     prepared : list of Future
-        The blocks, as `Prepared`.
+        The blocks, as `PreparedBlock`.
     sizes : list of int
         Rows of each.
     """
@@ -72,8 +72,8 @@ class BlockedData:
         sent = client.compute([delayed(_plain)(w) if w is not None else None for w in weights])
         self.prepared = [
             client.submit(
-                preparing.prepare, i, b, lab, w, self.classes, self.centre, self.scale, token,
-                pure=False,
+                preparing.prepare, i, b, lab, w, classes=self.classes, centre=self.centre,
+                scale=self.scale, token=token, pure=False,
             )
             for i, (b, lab, w) in enumerate(zip(raw, kept, sent, strict=True))
         ]  # fmt: skip

@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.dask.pieces import Piece, Prepared, StoredRows
+from tordinal.engines.dask.pieces import Piece, PreparedBlock, StoredRows
 from tordinal.engines.dask.waiting import LostWorkerError
 from tordinal.threads import n_threads, one_thread_each
 
@@ -41,7 +41,7 @@ class Part:
 
     here: ClassVar["WeakValueDictionary[Which, Part]"] = WeakValueDictionary()
 
-    def __init__(self, token: str, epoch: int, prepared: list[Prepared]):
+    def __init__(self, token: str, epoch: int, prepared: list[PreparedBlock]):
         from distributed import get_worker
 
         worker = get_worker()

@@ -68,7 +68,7 @@ class Parts:
     client : distributed.Client
         The cluster.
     prepared : list of Future
-        The blocks, as `Prepared`, in their order.
+        The blocks, as `PreparedBlock`, in their order.
     token : str
         The name of the fit.
     on_fault : callable

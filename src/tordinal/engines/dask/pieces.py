@@ -22,7 +22,7 @@ from tordinal.problem import Problem
 from tordinal.reduction import UNLABELED, Ranks, ranks
 from tordinal.swapping import Gain, greatest_losses, labeling_gain
 
-__all__ = ["Piece", "Prepared", "StoredRows"]
+__all__ = ["Piece", "PreparedBlock", "StoredRows"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
@@ -76,7 +76,7 @@ def products(X: Any) -> Any:
 
 
 @dataclass
-class Prepared:
+class PreparedBlock:
     """Some rows, checked, encoded and scaled.
 
     Attributes
@@ -125,7 +125,7 @@ class Piece(Block):
         Factors of their costs.
     """
 
-    def __init__(self, prepared: Prepared):
+    def __init__(self, prepared: PreparedBlock):
         super().__init__(products(prepared.X))
         self.number, self.weight = prepared.number, prepared.weight
         self.free = prepared.rank == UNLABELED
