@@ -24,19 +24,19 @@ KERNELS: dict[str, type["Kernel"]] = {}
 
 
 def register(kernel: type["Kernel"]) -> type["Kernel"]:
-    """Make a kernel known by its name."""
+    """Register a kernel under its name."""
     KERNELS[kernel.name] = kernel
     return kernel
 
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A kernel function with its parameters settled.
+    """A kernel function with its parameters.
 
     Attributes
     ----------
     name : str
-        What it is called in the estimators' parameter `kernel`.
+        Its name in the estimators' parameter `kernel`.
     """
 
     name: ClassVar[str]
@@ -180,7 +180,7 @@ def make_kernel(
     degree: float = 3,
     coef0: float = 0.0,
 ) -> Kernel:
-    """Settle the parameter `kernel` of an estimator, with those of its other parameters it uses.
+    """Make the kernel that the parameters of an estimator describe.
 
     Examples
     --------

@@ -60,7 +60,7 @@ class ClusterTrainer:
     problem : Problem
         What is solved.
     data : BlockedData
-        What they are: their number of features, and the scale.
+        Their number of features, and the scale.
     tol, max_iter
         Tolerance and limit.
     """
@@ -82,7 +82,7 @@ class ClusterTrainer:
         self, C1: float, C2: float, warm: ClusterFit | None, precision: float,
         hidden_fold: int | None = None,
     ) -> ClusterFit:  # fmt: skip
-        """Solve (4) for the labels that the rows have now, without those of a fold where asked."""
+        """Solve (4) for the current labels of the rows, without those of `hidden_fold`."""
         rows = self.rows if C2 > 0.0 else self.labeled
         total = rows.sum(pieces.set_costs, self.scale * C1, self.scale * C2, hidden_fold)
         descent = FeatureDescent(rows, self.problem, self._equations_for(rows), total)
@@ -115,9 +115,9 @@ class ClusterTrainer:
         return fit
 
     def posteriors(self, supervised: ClusterFit, n_labeled: int, n_unlabeled: int) -> Array:
-        """Calibrated class probabilities of unlabelled rows, an even sample where there are many.
+        """Calibrated class probabilities of unlabelled rows, an even sample if there are many.
 
-        The calibration rests on labelled rows that were held out in folds, as on one machine.
+        The calibration uses labelled rows that were held out in folds, as on one machine.
         """
 
         def held_out_fold(k: int) -> tuple[Array, Ranks]:
@@ -137,7 +137,7 @@ class ClusterTrainer:
         return (penalty + rows.sum(pieces.losses, self.problem, fit.thresholds)) / self.scale
 
     def _fall_back_to_zero(self, rows: PartRows, fit: ClusterFit) -> ClusterFit:
-        """A fit, or w = 0 where one that has not converged is worse than that."""
+        """The fit, or w = 0 if that has a lower objective."""
         nothing = replace(fit, w=np.zeros_like(fit.w), thresholds=np.zeros_like(fit.thresholds))
         value = self._objective(rows, nothing)
         return replace(nothing, objective=value) if value < fit.objective else fit

@@ -56,7 +56,7 @@ class BlockedData:
         for i, ((_, n), m) in enumerate(zip(distinct, self.sizes, strict=True)):
             if n != m:
                 raise ValueError(
-                    f"X and y: block {i} has {m} rows and {n} labels; align the blocks"
+                    f"X and y: block {i} has {m} rows and {n} labels; align their blocks"
                 )
         total = max(sum(self.sizes), 1)
         self.centre: Any = None
