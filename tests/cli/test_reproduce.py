@@ -99,10 +99,10 @@ def test_bad_options_are_refused(tmp_path):
         (["fig7", "--labels", "100"], "fig7 has a fixed number of labels"),
         (
             ["fig10", "--datasets", "cars"],
-            "no such data set here; there are books, dvd, electronics, kitchen",
+            "no such dataset here; there are books, dvd, electronics, kitchen",
         ),
         (["fig9", "--datasets", "kitchen"], "there are bank, census"),
-        (["fig10", "--datasets", ","], "no such data set"),
+        (["fig10", "--datasets", ","], "no such dataset"),
         (["fig10", "--jobs", "0"], "--jobs 0"),
         (["claims"], "no results yet"),
         (["fig10", "--data", str(tmp_path / "none")], "no such folder"),

@@ -40,7 +40,7 @@ class REDSVM(ThresholdClassifier):
         How far from optimal the solution may be: largest violation of the optimality conditions,
         or, for models solved in their features and for smooth losses, distance of the objective.
     max_iter : int, default=-1
-        Solver steps at most; -1 for no limit but the solver's own.
+        Solver iterations at most; -1 for the solver's own limit.
     cache_size : float, default=2500
         Memory for kernel values in MB. Beyond it kernel rows are computed when needed.
     callback : callable, default=None
@@ -67,7 +67,7 @@ class REDSVM(ThresholdClassifier):
     history_ : list of dict
         One record of the training: ``C2`` (0), ``objective``, ``swaps`` (0), ``n_iter``.
     n_iter_ : int
-        Solver steps.
+        Solver iterations.
 
     See Also
     --------

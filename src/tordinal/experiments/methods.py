@@ -20,10 +20,10 @@ Labels = NDArray[np.int64]
 
 C_GRID = tuple(10.0**k for k in range(-3, 6))
 N_SPLITS = 5
-FIRST_FOLDS = 2  # folds after which hopeless values of C are dropped for transductive methods
+FIRST_FOLDS = 2  # folds after which bad values of C are dropped for transductive methods
 SURVIVORS = 3  # values of C that go through all folds
 LARGE_C = 10.0  # from here on, a larger C is tried only while the last one is among the survivors
-CV_STEPS = 50_000  # of a training in cross-validation; a C that needs more is hopeless
+CV_STEPS = 50_000  # of a training in cross-validation; a C that needs more is not competitive
 MANY_ROWS = 5000  # unlabelled ones from which TORCV swaps many pairs at once
 CV_UNLABELED = 300  # unlabelled rows that a fold of a transductive method uses at most
 
@@ -66,7 +66,7 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Split:
-    """Rows, of which a method knows the labels of some.
+    """Rows with known and with hidden labels.
 
     Attributes
     ----------
@@ -141,8 +141,8 @@ def choose_C(name: str, kernel: str, split: Split, seed: int) -> float:
 
     The least zero-one error wins, and the smallest C in a tie. Transductive methods keep the
     held-out rows among the unlabelled ones; a fold uses at most `CV_UNLABELED` of those. For them,
-    only the three best values go on after two folds, and values above 10 are tried in their order
-    only while the last one is among those three.
+    only the three best values are kept after two folds, and values above 10 are tried in order as
+    long as the last one is among those three.
 
     Parameters
     ----------

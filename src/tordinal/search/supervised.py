@@ -23,14 +23,14 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 SETTINGS = 3  # supervised settings (loss, kernel and its best C) whose variants enter the race
-SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is hopeless
+SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is not competitive
 AT_BOUND = 0.999  # share of the cost at which a dual variable counts as at its bound
 
 
 def cross_validate(
     data: SearchData, candidates: list[Candidate], progress: Progress
 ) -> list[Trial]:
-    """Cross-validate supervised candidates; those of one kind share a path of rising C.
+    """Cross-validate supervised candidates; those of one kind share a path of increasing C.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def cross_validate(
     candidates : list of Candidate
         Supervised candidates.
     progress : Progress
-        Whom to tell.
+        Where progress is reported.
 
     Returns
     -------
