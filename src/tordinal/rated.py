@@ -228,7 +228,7 @@ class RatedTable:
         return frame
 
     def suggest(self, n: int = 10) -> pd.DataFrame:
-        """Return the rows that are most worth rating next, as a form to fill in.
+        """Return the rows whose ratings would help most, as a form to fill in.
 
         Parameters
         ----------

@@ -74,7 +74,7 @@ class Job:
 
     @property
     def outputs(self) -> dict[str, str]:
-        """Files to write, by what they are."""
+        """Files to write, by their kind."""
         paths = {"table": self.out, "report": self.report, "model": self.model}
         paths["groups"] = self.groups
         paths["next"] = None if self.next is None else self.next[1]
@@ -183,7 +183,7 @@ def run_label(
 
 
 def check_job(job: Job) -> None:
-    """Check what can be checked before anything is read."""
+    """Check the options before anything is read."""
     if job.groups is not None and not job.by:
         raise TableError("--groups needs --by COLUMN: the columns whose groups are estimated")
     if job.groups == "-":
@@ -283,7 +283,7 @@ def summarise(
 
 
 def _print_columns(console: Console, plan: list[dict[str, Any]]) -> None:
-    """Print what was done with each column; those of many that are read alike share a line."""
+    """Print how each column was read; of many columns, those that are read alike share a line."""
     alike: dict[Any, list[dict[str, Any]]] = {}
     for place, c in enumerate(plan):
         kind = (c["role"], c["why"]) if len(plan) > MOST_COLUMNS else place

@@ -64,7 +64,8 @@ def next_rows(
     missing: Annotated[
         str | None,
         typer.Option(
-            metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
+            metavar='"A,B"',
+            help="Cells that mean a missing value, besides empty ones, n/a, ? and -.",
         ),
     ] = None,
     sheet: Sheet = None,
@@ -76,7 +77,7 @@ def next_rows(
 ) -> None:
     """Choose the rows to rate next, from the first rating on.
 
-    FORM has N rows of FILE and an empty column for the rating: fill it in, in a spreadsheet say.
+    FORM has N rows of FILE and an empty column for the rating: fill it in with a spreadsheet.
     Three quarters of the rows are those whose ratings help most; before there are two different
     ratings, rows that cover the data. The others are drawn at random. FORM records how each row was
     drawn, so that errors and averages can be estimated although difficult rows were preferred.
@@ -96,7 +97,7 @@ def next_rows(
         from tordinal.tables.values import TableError
 
         if out == "-":
-            raise TableError("--out -: the form needs a file of its own")
+            raise TableError("--out -: the form cannot go to standard output; name a file")
         forms = filled or []
         for path in (file, out, *forms):
             if path != "-":
@@ -170,7 +171,7 @@ def _print_rows(
         Text(
             f"{len(rows.form):,} rows to rate are in {visible(forms[-1])} ({rows.n_rated:,} of "
             f"{n_rows:,} are rated so far). Fill in the column {visible(target)} "
-            f"({scale}), then go on with tordinal next or tordinal label and {visible(options)}."
+            f"({scale}), then continue with tordinal next or tordinal label and {visible(options)}."
         ),
         soft_wrap=True,
     )

@@ -113,7 +113,7 @@ def summarise_predictions(
     seconds: float,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print how the rows differ from those of training, what was done, and the file written."""
+    """Print how the rows differ from the training rows, the results, and the file written."""
     rows, before = sum(predicted), model.card.get("counts")
     _show_counts(console, model.classes, predicted, before)
     if before is not None:
@@ -162,7 +162,7 @@ def _show_counts(
 
 
 def run_inspect(path: str) -> None:
-    """Show what a saved model is.
+    """Describe a saved model.
 
     Parameters
     ----------

@@ -36,7 +36,7 @@ def run_reproduce(
     quiet: bool,
     check: int | None = None,
 ) -> None:
-    """Run what a figure still needs, and draw it from the table.
+    """Run the missing cells of a figure, and draw it from the table.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def _check(
 
 
 def _show_progress(display: ProgressDisplay, done: int, total: int, running: list[Cell]) -> None:
-    """Show what is running."""
+    """Show which cells are running."""
     cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
     display("running", done, total, cells[0] + more if cells else "")
@@ -162,9 +162,9 @@ def _run(
     console: Console,
     quiet: bool,
 ) -> int:
-    """Run what is missing, and show what is running."""
+    """Run missing cells, and show which are running."""
     todo = missing_cells(cells, table)
-    console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
+    console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are missing.")
     with ProgressDisplay(quiet) as display:
         return (
             run_study(
@@ -177,7 +177,7 @@ def _run(
 
 
 def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
-    """The data sets to restrict to; each must belong to one of the figures."""
+    """The datasets to restrict to; each must belong to one of the figures."""
     if datasets is None:
         return None
     names = tuple(name.strip() for name in datasets.split(",") if name.strip())
