@@ -1,4 +1,4 @@
-"""Transductive ordinal regression: a few rows carry an ordered rating, tordinal rates the rest."""
+"""Transductive ordinal regression: some rows have an ordered rating, tordinal rates the rest."""
 
 from importlib import import_module
 from typing import TYPE_CHECKING, Any

@@ -2,8 +2,7 @@
 
 The distances of a row to the thresholds become cumulative probabilities
 P(y > k) = logistic(alpha (h - t_k) + delta_k) with one slope alpha > 0 for all thresholds, so that
-they never cross. Slope and offsets are fitted to distances of rows that the model at hand did not
-see.
+they never cross. Slope and offsets are fitted to distances of rows that were held out.
 """
 
 from dataclasses import dataclass
@@ -16,7 +15,7 @@ from tordinal.reduction import Ranks, signs
 
 Array = NDArray[np.float64]
 
-PRIOR = 1.0  # strength of the pull of the offsets towards 0
+PRIOR = 1.0  # strength of the prior that shrinks the offsets towards 0
 MIN_SLOPE = 1e-3
 NEGLIGIBLE = 1e-13  # relative change of the likelihood that is noise
 FLOOR = 1e-3  # share of the uniform distribution mixed in, so that no class has probability 0
@@ -105,7 +104,7 @@ def agree_with(p: Array, predicted: Ranks) -> Array:
     """Change probabilities just enough to make the predicted class the most probable one.
 
     A row's predicted class is the median of its distribution, or has the least expected cost, and
-    need not be its mode. As much of the predicted class is mixed in as that takes.
+    need not be its mode. Just enough probability is moved to it.
     """
     rows = np.arange(len(p))
     lead = p.max(axis=1) - p[rows, predicted]
@@ -148,7 +147,7 @@ def fit_power(p: Array, predicted: Ranks, truth: Ranks) -> float:
     """
     if len(p) == 0:
         return 1.0
-    # One right and one wrong prediction more: few rows are no proof that all will be right.
+    # One more right and one more wrong prediction: a few rows do not prove that all will be right.
     wanted = (float(np.sum(predicted == truth)) + 1.0) / (len(p) + 2.0)
     rows = np.arange(len(p))
     low, high = -np.log(MAX_POWER), np.log(MAX_POWER)

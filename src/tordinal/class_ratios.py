@@ -1,4 +1,4 @@
-"""Class proportions of the unlabelled rows: as labelled, as predicted, between, or estimated."""
+"""Class proportions of the unlabelled rows: as labelled, as predicted, in between, or estimated."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -23,7 +23,7 @@ EM_STEPS, EM_TOLERANCE = 1000, 1e-6
 
 
 class Projected(Protocol):
-    """What is needed of a supervised model: projections and thresholds."""
+    """A supervised model: its projections and thresholds."""
 
     @property
     def h(self) -> Array:
@@ -35,7 +35,7 @@ class Projected(Protocol):
 
 
 def check_class_ratio(class_ratio: Any, n_classes: int) -> str | Array:
-    """Settle the parameter `class_ratio`: a name, or K proportions, scaled to sum to 1."""
+    """Resolve the parameter `class_ratio`: a name, or K proportions, scaled to sum to 1."""
     if isinstance(class_ratio, str):
         return class_ratio
     ratio = np.asarray(class_ratio, dtype=np.float64)
@@ -64,7 +64,7 @@ def resolve_ratio(
     rank : ndarray of shape (n_rows,)
         Ranks, `UNLABELED` where there is none.
     supervised : Projected or None
-        The model of the labelled rows, which "predicted" and "blended" ask.
+        The model of the labelled rows, for "predicted" and "blended".
     n_classes : int
         K.
     posteriors : callable or None
@@ -137,7 +137,7 @@ def ratio_of_counts(
 
 
 def estimate_ratio(posteriors: Array, labeled: Array, n_labels: int) -> Array:
-    """The most likely class ratio of some rows, drawn towards that of the labelled ones.
+    """The most likely class ratio of some rows, shrunk towards that of the labelled ones.
 
     The EM iteration of Saerens, Latinne and Decaestecker (2002): posteriors that were right for the
     labelled ratio are reweighted for the current estimate, and their mean is the next estimate.

@@ -31,13 +31,13 @@ Index = NDArray[np.int64]
 # moved by the same amount from an origin.
 Least = Callable[[int, int, Array], tuple[float, float]]
 
-BALANCED = 1e-15  # share of all variables that a sum differs from zero by in rounding
+BALANCED = 1e-15  # rounding error of a sum, as a share of all variables
 ZERO_MULTIPLIER = 1e-12  # share of the largest partial sum below which a multiplier counts as zero
 
 
 @dataclass(frozen=True)
 class Coupling:
-    """What all couplings have in common: no penalty, every threshold used, no order to keep."""
+    """The base class: no penalty, every threshold used, no constraint on their order."""
 
     ordered: ClassVar[bool] = False  # whether the order of t is a constraint
     any_pair: ClassVar[bool] = False  # whether any two dual variables may move together
@@ -102,7 +102,7 @@ class Coupling:
         return np.sort([_middle(low, high) for low, high in zip(most, least, strict=True)])
 
     def balance(self, beta: Array, margin: Array) -> None:
-        """Restore the constraint on c, in place, where a warm start has broken it."""
+        """Restore the constraint on c, in place, where a warm start violates it."""
         for k in range(beta.shape[1]):
             beta[:, k] = zero_sum(beta[:, k].copy(), margin[:, k])
 

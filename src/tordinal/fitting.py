@@ -1,7 +1,7 @@
 """Fitting a model to rows: kernel and solver, the C2 schedule, class counts, Algorithm 1.
 
-Estimators, their search, calibration and tables all fit here. They pass a `Recipe` and get a
-`Model`, or predictions for rows whose labels were hidden.
+Estimators, their search, calibration and tables all fit models with this module: they pass a
+`Recipe` and get a `Model`, or predictions for rows whose labels were hidden.
 """
 
 from collections.abc import Callable
@@ -131,7 +131,7 @@ class Model:
 
 @dataclass
 class SolverTrainer:
-    """Trains with a solver, as `transduce` asks for it."""
+    """The `Trainer` of `transduce` for a solver."""
 
     solver: Solver
     labels: HostLabels
@@ -301,7 +301,7 @@ def held_out(
     share: float = 1.0,
     budget: Budget | None = None,
 ) -> tuple[Array, Ranks]:
-    """What a model that has not seen the labels of some rows predicts for them.
+    """Predict rows with a model that has not seen their labels.
 
     Parameters
     ----------

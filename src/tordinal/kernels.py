@@ -24,7 +24,7 @@ KERNELS: dict[str, type["Kernel"]] = {}
 
 
 def register(kernel: type["Kernel"]) -> type["Kernel"]:
-    """Make a kernel known by its name.
+    """Register a kernel under its name.
 
     See Also
     --------
@@ -36,16 +36,16 @@ def register(kernel: type["Kernel"]) -> type["Kernel"]:
 
 @dataclass(frozen=True)
 class Kernel(ABC):
-    """A kernel function with its parameters settled.
+    """A kernel function with its parameters.
 
     Attributes
     ----------
     name : str
-        What it is called in the estimators' parameter `kernel`.
+        Its name in the estimators' parameter `kernel`.
 
     See Also
     --------
-    register : Makes a kernel known by its name.
+    register : Registers a kernel under its name.
     """
 
     name: ClassVar[str]
@@ -189,7 +189,7 @@ def make_kernel(
     degree: float = 3,
     coef0: float = 0.0,
 ) -> Kernel:
-    """Settle the parameter `kernel` of an estimator, with those of its other parameters it uses.
+    """Make the kernel that the parameters of an estimator describe.
 
     Examples
     --------

@@ -16,7 +16,7 @@ FOLDS = 5  # of the labelled rows, to calibrate a supervised model
 
 
 def label_array(y: Any) -> NDArray[Any]:
-    """Labels as an array that keeps what they are: NumPy turns None beside words into a word.
+    """Labels as an array that keeps their types: NumPy turns None beside strings into a string.
 
     Examples
     --------
@@ -42,7 +42,7 @@ def label_array(y: Any) -> NDArray[Any]:
 
 
 def single_column(y: Any) -> Any:
-    """The one column of a data frame, as a series that keeps its categories; all else as it is."""
+    """The one column of a data frame, as a series with its categories; anything else unchanged."""
     if isinstance(y, pd.DataFrame) and y.shape[1] == 1:
         return y.iloc[:, 0]
     if hasattr(y, "to_series") and getattr(y, "width", None) == 1:  # polars

@@ -1,6 +1,6 @@
 """Table II: the binary losses, as functions of the margin g = s (h - t).
 
-A loss is a small object. What a solver needs of it:
+A loss is a small object. Solvers need:
 
 ``value(g)``, ``slope(g)``
     The loss and its derivative with respect to the margin.
@@ -11,7 +11,7 @@ A loss is a small object. What a solver needs of it:
     margin where its two lines meet: ``(0, 1)`` and 1 for the hinge, ``(-1, 1)`` and 1 for the
     Laplacian loss. See `PiecewiseLinear`.
 
-A loss of one's own is an object with ``value``, ``slope`` and ``curvature``, or a
+A custom loss is an object with ``value``, ``slope`` and ``curvature``, or a
 `PiecewiseLinear`. `check_loss` tests Definition 3 on it before it is used. The second property of
 that definition, symmetry of the two classes, holds for every function of the margin:
 l_s(a) = value(s a) = l_{-s}(-a).
@@ -164,13 +164,13 @@ def is_smooth(loss: Loss) -> bool:
     return getattr(loss, "box", None) is None
 
 
-# Margins on which a loss of one's own is tested.
+# Margins on which a custom loss is tested.
 _SIDE = np.concatenate([np.linspace(0.01, 4.0, 400), np.geomspace(4.0, 50.0, 50)])
 _MARGINS = np.concatenate([-_SIDE[::-1], _SIDE])
 
 
 def check_loss(loss: object) -> Loss:
-    """Settle the `loss` parameter of an estimator: a name from Table II, or an object.
+    """Resolve the `loss` parameter of an estimator: a name from Table II, or an object.
 
     The first property of Definition 3 is tested on a grid of margins, and so is what the solvers
     rely on: finite values, no fall of the slope (convexity), and two lines where there is a `box`.
@@ -190,7 +190,7 @@ def check_loss(loss: object) -> Loss:
     missing = [name for name in needed if not callable(getattr(loss, name, None))]
     if missing:
         raise TypeError(
-            f"loss={loss!r} has no {' and no '.join(missing)}. A loss of your own is an object "
+            f"loss={loss!r} has no {' and no '.join(missing)}. A custom loss is an object "
             "with the methods value(g), slope(g) and curvature(g) of the margin g, or a "
             "PiecewiseLinear."
         )
@@ -220,7 +220,7 @@ def _check_definition_3(loss: Loss) -> None:
 
 
 def _as_piecewise_linear(loss: Loss) -> PiecewiseLinear:
-    """A loss with a `box` as the two lines it claims to be; a missing kink is inferred."""
+    """A loss with a `box` as a `PiecewiseLinear`; a missing kink is inferred."""
     low, high = (float(bound) for bound in loss.box)  # type: ignore[attr-defined]
     first = _MARGINS[0]
     kink = getattr(loss, "kink", None)

@@ -1,4 +1,4 @@
-"""Errors of ordinal predictions: the paper's (12) and (13), and what the field reports beside them.
+"""Errors of ordinal predictions: the paper's (12) and (13), and other common ones.
 
 Every function takes ``ignore_unlabeled=True`` to exclude rows whose true label is -1 (in integer
 labels), None or NaN. `SCORERS` holds each of them as a scorer for scikit-learn's searches, which
@@ -61,8 +61,8 @@ def mean_absolute_error(
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels are numbers and count as they
-        are.
+        All labels from the lowest to the highest. None: the labels are
+        numbers, whose differences count.
     ignore_unlabeled : bool, default=False
         Whether to exclude rows without a true label.
 
@@ -101,8 +101,8 @@ def macro_mean_absolute_error(
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels are numbers and count as they
-        are.
+        All labels from the lowest to the highest. None: the labels are
+        numbers, whose differences count.
     ignore_unlabeled : bool, default=False
         Whether to exclude rows without a true label.
 
@@ -138,8 +138,8 @@ def quadratic_weighted_kappa(
     y_true, y_pred : array-like of shape (n_samples,)
         True and predicted labels.
     classes : array-like, default=None
-        All labels from the lowest to the highest. None: the labels are numbers and count as they
-        are.
+        All labels from the lowest to the highest. None: the labels are
+        numbers, whose differences count.
     ignore_unlabeled : bool, default=False
         Whether to exclude rows without a true label.
 
@@ -163,7 +163,7 @@ def quadratic_weighted_kappa(
     else:
         ranks = np.unique(np.concatenate([true, predicted]))
         whole = (ranks == np.floor(ranks)).all()
-        # A rank that does not occur keeps its place.
+        # A rank that does not occur still counts.
         labels = np.arange(ranks[0], ranks[-1] + 1) if whole else ranks
     return float(
         sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic", labels=labels)

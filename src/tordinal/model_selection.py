@@ -1,4 +1,4 @@
-"""Splitting and searching where some rows have no label."""
+"""Cross-validation if some rows have no label."""
 
 import itertools
 from collections.abc import Iterator
@@ -18,16 +18,16 @@ Index = NDArray[np.int64]
 class TransductiveKFold:
     """Stratified folds over the labelled rows.
 
-    Unlabelled rows are in every training set and in no test set. The labels of each class are dealt
-    out to the folds one by one. A class with fewer labels than folds is spread as evenly as that
-    allows, and the only label of a class is never held out, so every class stays in training.
+    Unlabelled rows are in every training set and in no test set. The labels of each class are
+    assigned to the folds in turn. A class with fewer labels than folds is in as many folds as it
+    has labels, and the only label of a class is never held out, so every class stays in training.
 
     Parameters
     ----------
     n_splits : int, default=5
         Number of folds.
     shuffle : bool, default=True
-        Whether to shuffle the labels of each class before they are dealt out.
+        Whether to shuffle the labels of each class before they are assigned.
     random_state : int, RandomState or None, default=None
         Seed of the shuffling.
 
@@ -78,7 +78,7 @@ class TransductiveKFold:
         Parameters
         ----------
         X : array-like
-            Ignored but for its length.
+            Only its length is used.
         y : array-like of shape (n_samples,)
             Labels; unlabelled rows are marked as in `TOR`.
         groups : object
@@ -101,8 +101,7 @@ class TransductiveKFold:
 def deal_folds(rank: Ranks, n_splits: int, rng: np.random.RandomState | None) -> Index:
     """The fold in which each row is held out; -1 for unlabelled rows and the only row of a class.
 
-    Classes are dealt out one after the other and each begins where the last one ended, so folds are
-    of equal size.
+    Rows are assigned in turn, class by class, so folds are of equal size.
     """
     fold = np.full(len(rank), -1, dtype=np.int64)
     next_fold = 0
@@ -126,7 +125,7 @@ def content_folds(X: Any, rank: Ranks, n_splits: int) -> Index:
     """Folds that depend on what the labelled rows hold, not on their order or how often they occur.
 
     Equal rows of one class go to the same fold: a row that occurs twice leads to the same folds as
-    a row of weight 2, and no row is tested by its own copy. Rows are dealt out in the order of
+    a row of weight 2, and no row is tested by its own copy. Rows are assigned in the order of
     their content.
     """
     labeled = np.flatnonzero(rank != UNLABELED)
@@ -140,7 +139,7 @@ def content_folds(X: Any, rank: Ranks, n_splits: int) -> Index:
 
 
 def content_codes(X: Any) -> Index:
-    """Number rows by what they hold: equal rows get one number, whatever the order of the rows.
+    """Number rows by their content: equal rows get the same number, in any order of the rows.
 
     Examples
     --------
@@ -160,5 +159,5 @@ def content_codes(X: Any) -> Index:
 
 
 def take(X: Any, rows: Index, columns: Index, *, pairwise: bool) -> Any:
-    """Rows of X; where X is a Gram matrix, only their values with `columns`."""
+    """Rows of X; of a Gram matrix, only their values with `columns`."""
     return X[np.ix_(rows, columns)] if pairwise else X[rows]

@@ -18,8 +18,8 @@ POLL = 1.0  # seconds between two checks whether the parent runs
 def in_order(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
     """Yield results in the order of the jobs, each as soon as it is computed.
 
-    A worker of a cluster that dies may take with it what all tasks share. Jobs without a result are
-    then handed out again.
+    A worker of a cluster that dies may lose data that all tasks share. Jobs without a result are
+    then submitted again.
 
     Parameters
     ----------
@@ -57,7 +57,7 @@ def _by_cluster(error: BaseException) -> bool:
 class EndsWithParent:
     """A function that, in a child process, ends with the process that it was made in.
 
-    Processes of joblib outlive a parent that was killed by minutes, and go on computing.
+    Worker processes of joblib keep computing for minutes after their parent was killed.
 
     Parameters
     ----------

@@ -19,16 +19,16 @@ from tordinal.losses import Loss, PiecewiseLinear, is_smooth
 from tordinal.reduction import Ranks, signs
 from tordinal.threads import in_blocks
 
-__all__ = ["Problem", "Terms"]
+__all__ = ["LossTerms", "Problem"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-ON_A_THRESHOLD = 1e-11  # of the size of thresholds: less than that, and a row is on one
+ON_A_THRESHOLD = 1e-11  # distance, relative to the thresholds, below which a row is on one
 FLAT = 1e-9  # share of all costs below which a slope counts as zero
 
 
-class Terms(NamedTuple):
+class LossTerms(NamedTuple):
     """The loss terms of some rows: their sum, and its derivatives.
 
     Attributes
@@ -56,7 +56,7 @@ class Problem:
     Parameters
     ----------
     loss : Loss
-        A loss of Table II or one's own.
+        A loss of Table II or a custom one.
     coupling : Coupling
         How the thresholds are coupled.
     n_thresholds : int
@@ -94,7 +94,7 @@ class Problem:
         return (*self.coupling.spans(self.n_thresholds), *self.lines.box, self.lines.kink)
 
     def multiplier_bounds(self, y: Ranks, h: Array, t: Array) -> Array:
-        """Multipliers of rows that have none yet: the bound that is right where they are."""
+        """Multipliers of rows that have none yet: the bound that is optimal at (h, t)."""
         low, high = self.lines.box
         short = self.lines.kink - signs(y, len(t)) * (h[:, None] - t)
         return np.where(short > 0, high, low)
@@ -128,7 +128,7 @@ class Problem:
         return sum(in_blocks(len(h), of_values if self.smooth else of_lines))
 
     def middle_thresholds(self, y: Ranks, cost: Array, h: Array, t: Array) -> Array:
-        """The best thresholds near t for the projections h, of several the middle ones.
+        """The best thresholds near t for the projections h; the middle ones if several are best.
 
         Without a penalty a threshold may often move a little at no cost, and with one all of them
         together. A sum of two lines per row is least where its slope changes sign. Thresholds are
@@ -155,7 +155,7 @@ class Problem:
         t = self.coupling.middle(t, least)
         return t + ON_A_THRESHOLD * (1.0 + float(np.abs(t).max()))
 
-    def terms(self, y: Ranks, cost: Array, h: Array, t: Array) -> Terms:
+    def terms(self, y: Ranks, cost: Array, h: Array, t: Array) -> LossTerms:
         """The loss terms of a smooth loss with their derivatives."""
         s, C = signs(y, len(t)), self.costs(y, cost)
         g = s * (h[:, None] - t)
@@ -163,7 +163,7 @@ class Problem:
         curvature = C * self.loss.curvature(g)  # type: ignore[attr-defined]
         value = float(np.vdot(C, self.loss.value(g)))
         in_rows = np.column_stack([pull.sum(axis=1), curvature])
-        return Terms(value, in_rows, -pull.sum(axis=0), curvature.sum(axis=1))
+        return LossTerms(value, in_rows, -pull.sum(axis=0), curvature.sum(axis=1))
 
     def along(
         self, y: Ranks, cost: Array, h: Array, t: Array, z: Array, tau: Array, step: float

@@ -44,8 +44,8 @@ class Progress:
     def __enter__(self) -> "Progress":
         if self.estimator.verbose and not Progress.seen:
             print(
-                f"[{self.name}] first fit: loading compiled code, or compiling it, once, if it is "
-                "not on disk yet"
+                f"[{self.name}] first fit: compiled code is loaded, or compiled if it is not "
+                "cached yet"
             )
         Progress.seen = True
         if self.root is not None:

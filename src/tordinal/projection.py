@@ -58,7 +58,7 @@ class Projection:
             return np.asarray(X @ self.coef.T, dtype=np.float64)
         if isinstance(self.kernel, Precomputed):
             return np.asarray(X[:, self.support] @ self.dual_coef.T, dtype=np.float64)
-        if len(self.support) == 0:  # every row is projected to 0; kernels take no empty matrix
+        if len(self.support) == 0:  # every row is projected to 0; kernels reject empty matrices
             return np.zeros((X.shape[0], *self.dual_coef.shape[:-1]))
         parts = [
             self.kernel(X[piece], self.support_vectors) @ self.dual_coef.T

@@ -241,7 +241,7 @@ class RatedTable:
         return frame
 
     def suggest(self, n: int = 10) -> pd.DataFrame:
-        """Return the rows that are most worth rating next, as a form to fill in.
+        """Return the rows whose ratings would help most, as a form to fill in.
 
         Parameters
         ----------
@@ -288,8 +288,8 @@ class RatedTable:
         abstained = None if self.abstain is None else (self.answers.unsure, self.abstain)
         source = source or self.source or "a data frame"
         return render_report(
-            self.rating, self.part, source, result, abstained, self.groups, self.reasons,
-            self.reweight,
+            self.rating, self.part, source, result, abstained=abstained, groups=self.groups,
+            reasons=self.reasons, reweight=self.reweight,
         )  # fmt: skip
 
     def report(self, path: str | os.PathLike[str]) -> None:

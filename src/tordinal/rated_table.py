@@ -212,7 +212,10 @@ def rate_table(
         notes.append(str(selection))
     row_numbers = [part.number(i) for i in range(len(part))]
     weight = None if not weighed else read_weights(part[weighed[0]], given, row_numbers)
-    rating = rate(prepared.features, given, prepared.encoder, settings, listen, weight, selection)
+    rating = rate(
+        prepared.features, given, prepared.encoder, settings, listen, weight=weight,
+        selection=selection,
+    )  # fmt: skip
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]

@@ -28,7 +28,7 @@ Swaps = int | str
 
 
 def initial_labels(h: Array, counts: Index) -> Ranks:
-    """Algorithm 2, lines 7 to 11: sort by projection and hand out the ranks in the given numbers.
+    """Algorithm 2, lines 7 to 11: sort by projection and assign the ranks in the given numbers.
 
     Examples
     --------
@@ -99,7 +99,7 @@ def _by_gain(rows: Index, d: Array, weight: Array, gain: Gain) -> Index:
 
 
 def optimal_labels(h: Array, y: Ranks) -> Ranks:
-    """The labels of least loss with the class counts of y: sort by h and hand out the ranks.
+    """The labels of least loss with the class counts of y: sort by h and assign the ranks.
 
     Rows of equal h keep the order of their labels, so that equal rows never swap labels back and
     forth.
@@ -127,6 +127,6 @@ def labeling_gain(h: Array, t: Array, old: Ranks, new: Ranks, weight: Array, gai
 
 
 def greatest_losses(h: Array, t: Array, weight: Array, wrong_side_loss: Gain) -> float:
-    """A bound of what rows contribute to the objective, whatever their labels, in units of C2."""
+    """A bound of what rows add to the objective with any labels, in units of C2."""
     farthest = np.abs(h[:, None] - t).max(axis=1, initial=0.0)
     return len(t) * float(weight @ wrong_side_loss(farthest))

@@ -1,9 +1,9 @@
-"""Work on all cores: how many there are, ranges of rows cut into parts for them, and no fighting.
+"""Work on all cores, without more running threads than cores.
 
 The linear algebra libraries under NumPy and SciPy each have threads of their own, which wait for
-work in a busy loop. Two such libraries and our own threads on a few cores then take turns instead
-of working: a fit was measured to take seven times as long. So they get one thread each while a
-solver works (`one_thread_each`), and the parts of a solver that gain from more threads run on ours.
+work in a busy loop. Two such libraries and the threads of this module slow each other down on a
+few cores: one fit took seven times as long. So the libraries use one thread each while a solver
+runs (`one_thread_each`), and the parts of a solver that gain from more threads use these ones.
 """
 
 import os
@@ -29,7 +29,7 @@ __all__ = [
 ]
 
 BLOCK = 512  # rows of a Gram block: two blocks of features and one of results stay in the cache
-CHUNK = 16_384  # rows whose margins are looked at together
+CHUNK = 16_384  # rows whose margins are computed together
 SMALL = 20_000  # rows or non-zeros below which a second thread costs more than it saves
 
 
@@ -69,7 +69,7 @@ class _Limit:
     @classmethod
     def lift(cls) -> None:
         # A limit belongs to the thread that has set it, and the last solver to end may work in
-        # another one. The lock keeps them from fighting.
+        # another one. The lock serialises them.
         _disown()
         cls.limiter.restore_original_limits()
         _disown()
@@ -85,7 +85,7 @@ def _disown() -> None:
 def one_thread_each() -> Iterator[None]:
     """Let the linear algebra libraries use one thread each, in this process, for a while.
 
-    Several threads may enter; the limit ends when the last one leaves.
+    Several threads may enter; the limit ends when the last one exits.
     """
     with _Limit.lock:
         if _Limit.at_work == 0:
@@ -137,7 +137,7 @@ def in_parts(n: int, work: Callable[[slice], Any], *, size: int) -> list[Any]:
 
 
 def in_blocks(n: int, work: Callable[[slice], Any], size: int = CHUNK) -> list[Any]:
-    """Work through range(n) on all cores, in blocks, which bound the memory that it takes."""
+    """Work through range(n) on all cores, in blocks, so that memory stays bounded."""
     if n <= size or n_threads() == 1:
         return [work(block) for block in blocks(n, size)]
     return list(_pool().map(work, blocks(n, size)))

@@ -1,7 +1,7 @@
 """Algorithms 1 and 2: pseudo-labels for unlabelled rows, improved by swapping and retraining.
 
 This is the only Algorithm 1. It knows no loss, no kernel and no engine: a `Trainer` trains
-threshold models for the present labels, and `PseudoLabels` hold and swap those labels where the
+threshold models for the current labels, and `PseudoLabels` hold and swap those labels where the
 rows live.
 """
 
@@ -33,7 +33,7 @@ MOST_LEVELS = 10_000
 
 
 class Trainer(Protocol):
-    """Trains threshold models on one set of rows, for the labels that they have now."""
+    """Trains threshold models on some rows, for their current labels."""
 
     @property
     def coarse(self) -> float:

@@ -73,7 +73,7 @@ def test_the_scale_is_asked_for(tmp_path, truth):
     assert "did you mean 'grade'" in " ".join(said.output.split())
     assert not (tmp_path / "f.csv").exists()
     said = run("next", tmp_path / "t.csv", "--target", "grade", "-o", "-", code=2)
-    assert "needs a file of its own" in said.output
+    assert "cannot go to standard output" in said.output
 
 
 def test_ratings_in_a_table_of_their_own_are_read(tmp_path, truth):

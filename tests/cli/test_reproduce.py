@@ -81,14 +81,14 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, amazon_home):
     assert 2 <= len(before) < 6
     result = CliRunner().invoke(app, [*arguments, "--out", str(out)])
     assert result.exit_code == 0, result.output
-    assert f"{6 - len(before)} are left to do" in " ".join(result.output.split())
+    assert f"{6 - len(before)} are missing" in " ".join(result.output.split())
     after = [json.dumps(row) for row in table.rows()]
     assert before <= set(after)
     assert len(after) == len(table.keys()) == 6
     assert sorted(os.listdir(out)) == ["fig10.png", "fig10.svg", "results.jsonl"]
     assert_drawn(out / "fig10")
     again = CliRunner().invoke(app, [*arguments, "--out", str(out)])
-    assert "0 are left to do" in " ".join(again.output.split())
+    assert "0 are missing" in " ".join(again.output.split())
 
 
 def test_bad_options_are_refused(tmp_path):
@@ -99,10 +99,10 @@ def test_bad_options_are_refused(tmp_path):
         (["fig7", "--labels", "100"], "fig7 has a fixed number of labels"),
         (
             ["fig10", "--datasets", "cars"],
-            "no such data set here; there are books, dvd, electronics, kitchen",
+            "no such dataset here; there are books, dvd, electronics, kitchen",
         ),
         (["fig9", "--datasets", "kitchen"], "there are bank, census"),
-        (["fig10", "--datasets", ","], "no such data set"),
+        (["fig10", "--datasets", ","], "no such dataset"),
         (["fig10", "--jobs", "0"], "--jobs 0"),
         (["claims"], "no results yet"),
         (["fig10", "--data", str(tmp_path / "none")], "no such folder"),
@@ -125,7 +125,7 @@ def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path):
     write_results(out, results[results["dataset"].isin(["books", "dvd"])])
     arguments = ["all", "--realizations", "1", "--labels", "100", "--datasets", "books,dvd"]
     said = run("reproduce", *arguments, "--out", out).output
-    assert "8 runs are needed, 0 are left to do" in said
+    assert "8 runs are needed, 0 are missing" in said
     drawn = ("fig10", "fig11", "fig12")
     assert sorted(os.listdir(out)) == sorted(
         ["claims.md", "results.jsonl", *(f"{f}.{kind}" for f in drawn for kind in ("png", "svg"))]

@@ -55,7 +55,7 @@ def test_unprocessed_reviews(tmp_path):
         (
             "</review_text>\n</review>\n<review>\n<unique_id>\n2",
             "<review>\n<unique_id>\n2",
-            "line 17: this review does not end",
+            "line 17: this review has no end",
         ),
         ("<review>\n<unique_id>\n1", "<revie>\n<unique_id>\n1", "line 17: '<revie>"),
         (
@@ -63,7 +63,7 @@ def test_unprocessed_reviews(tmp_path):
             "<titel>\nTitle & <b>1</b>",
             "line 17: this review has no <title>",
         ),
-        ("</reviews>\n", "", "line 47: the file is cut here"),
+        ("</reviews>\n", "", "line 47: the file is truncated here"),
         ("</reviews>\n", "garbage\n</reviews>\n", "line 47: 'garbage'"),
     ],
 )

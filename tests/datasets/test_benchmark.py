@@ -93,7 +93,9 @@ def test_a_truncated_archive_is_named(home):
 
 
 def test_a_file_with_other_rows_than_the_set_is_remarked(home):
-    with pytest.warns(UserWarning, match=r"abalone.data: 30 rows, but the Abalone set has 4,177"):
+    with pytest.warns(
+        UserWarning, match=r"abalone.data: 30 rows, but the Abalone dataset has 4,177"
+    ):
         fetch_abalone(data_home=home)
     rows = (home / "california/cal_housing.data").read_text().splitlines()
     write(home / "california/cal_housing.data", ["1_0" + rows[0][rows[0].index(",") :], *rows[1:]])

@@ -57,9 +57,7 @@ def dask(X, rank, weight, problem, client):
     sizes = [n // 3, 0, n - n // 3]
     data = BlockedData(client, in_blocks(X, sizes), rank, weight, None, token, transductive=True)
     parts = Parts(client, data.prepared, token)
-    trainer = ClusterTrainer(
-        parts, problem, data.n_features, data.scale, data.few_features, TOL, -1
-    )
+    trainer = ClusterTrainer(parts, problem, data, TOL, -1)
     _, free, _ = trainer.rows.sum(pieces.given_counts, problem.n_thresholds + 1)
     labels = ClusterLabels(trainer.rows, trainer.problem, n, int(free))
 

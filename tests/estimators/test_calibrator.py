@@ -46,5 +46,5 @@ def test_rows_are_freed_when_no_result_needs_them():
 
 def test_a_compact_copy_says_why_it_has_no_estimate():
     X, y = ordinal_problem(80, 3)
-    with pytest.raises(ValueError, match="Ask the model that it comes from"):
+    with pytest.raises(ValueError, match="of the original model"):
         REDSVM().fit(X, y).compact().evidence()

@@ -209,7 +209,7 @@ def test_bad_options_are_named(change, message):
 
 def test_too_few_labels_to_choose_by():
     X, y = ordinal_problem(40, 3)
-    with pytest.raises(ValueError, match="hold labels out"):
+    with pytest.raises(ValueError, match="hold out labels"):
         TORCV(**QUICK).fit(X, hide(y, 3))
 
 
@@ -232,7 +232,7 @@ def test_views_are_chosen_by_cross_validation():
     [
         ({"views": {}}, "not empty"),
         ({"views": [0, 1]}, "mapping from names"),
-        ({"views": {"a": [99]}}, r"views\['a'\] must pick some of the"),
+        ({"views": {"a": [99]}}, r"views\['a'\] must select some of the"),
         ({"views": {"a": []}}, "at least one column"),
         ({"views": {"a": [0]}, "kernel": "precomputed"}, "precomputed"),
     ],

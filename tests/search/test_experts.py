@@ -79,7 +79,10 @@ def test_experts_are_named_and_told_apart():
         ([("a",)], r"must be \(name, estimator\)"),
         ([(1, DummyClassifier())], r"must be \(name, estimator\)"),
         ([("a", DummyClassifier()), ("a", DummyClassifier())], "'a' occurs twice"),
-        ([("a", DummyClassifier(), [7])], "columns of expert 'a' must pick some of the 3 columns"),
+        (
+            [("a", DummyClassifier(), [7])],
+            "columns of expert 'a' must select some of the 3",
+        ),
     ],
 )
 def test_bad_experts_are_named(experts, message):
@@ -122,9 +125,9 @@ def test_a_class_that_an_expert_does_not_know_has_nearly_no_probability():
     [
         ([-1, 0], [[0.5, 0.5]], "treats .-1. as classes"),
         ([0, 1], [[0.5]], r"shape \(1, 1\)"),
-        ([0, 1], [[np.nan, 1.0]], "no probabilities"),
-        ([0, 1], [[-0.5, 1.5]], "no probabilities"),
-        ([0, 1], [[0.0, 0.0]], "no probabilities"),
+        ([0, 1], [[np.nan, 1.0]], "not probabilities"),
+        ([0, 1], [[-0.5, 1.5]], "not probabilities"),
+        ([0, 1], [[0.0, 0.0]], "not probabilities"),
     ],
 )
 def test_what_is_no_probability_is_an_error(classes, p, message):

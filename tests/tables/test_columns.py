@@ -96,7 +96,7 @@ def test_rare_categories_share_a_column():
     [
         ({"text": ["revew"]}, "`text` revew: no such column; did you mean 'review'"),
         ({"columns": ["qqqq"]}, "`columns` qqqq: no such column; there are: id"),
-        ({"columns": ["empty"]}, "no column is left"),
+        ({"columns": ["empty"]}, "no columns to learn from"),
     ],
 )
 def test_bad_choices_are_refused(options, message):
@@ -105,7 +105,7 @@ def test_bad_choices_are_refused(options, message):
 
 
 def test_a_table_without_columns_to_learn_from_is_refused():
-    with pytest.raises(TableError, match="no column but the ratings"):
+    with pytest.raises(TableError, match="only the column of ratings"):
         TableEncoder().fit({})
 
 
@@ -173,7 +173,7 @@ def test_a_column_of_numbers_with_many_question_marks_stays_one():
     other = [c.replace("?", "weiss nicht") for c in cells]
     doubted = TableEncoder().fit({"a": other})
     assert doubted.plan_[0]["role"] == "number"
-    assert "9 of 100 cells are no numbers, such as 'weiss nicht' (9)" in doubted.doubts_[0]
+    assert "9 of 100 cells are not numbers, such as 'weiss nicht' (9)" in doubted.doubts_[0]
     named = TableEncoder(missing=["weiss nicht"]).fit({"a": other})
     assert named.plan_[0]["role"] == "number"
 
@@ -182,7 +182,7 @@ def test_a_category_that_is_mostly_numbers_is_doubted():
     cells = [f"{v:.1f}" for v in RNG.normal(size=70)] + ["krank"] * 30
     encoder = TableEncoder().fit({"a": cells})
     assert encoder.plan_[0]["role"] == "category"
-    assert "30 of 100 cells are no numbers, such as 'krank' (30)" in encoder.doubts_[0]
+    assert "30 of 100 cells are not numbers, such as 'krank' (30)" in encoder.doubts_[0]
     assert "`missing` krank" in encoder.doubts_[0]
     assert TableEncoder().fit({"a": ["x", "y", "1"] * 9}).doubts_ == []
 

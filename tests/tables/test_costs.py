@@ -38,7 +38,7 @@ def test_a_matrix_comes_from_the_option_or_a_file(tmp_path):
 @pytest.mark.parametrize(
     ("text", "message"),
     [
-        ("twice", "there is no such file"),
+        ("twice", "no such file"),
         ("low=twice", "write low=2"),
         ("below=2", "write low=2"),
         ("low=0", "write low=2"),
@@ -62,7 +62,7 @@ def test_weights_by_rating():
     for wrong in ("heavy", "3=-1", "=3"):
         with pytest.raises(TableError, match="write balanced"):
             parse_class_weight(wrong)
-    with pytest.raises(TableError, match="no rating 7; there are 1, 2, 3"):
+    with pytest.raises(TableError, match="no rating 7; the ratings are 1, 2, 3"):
         weights_of_ranks({"7": 2}, TARGET)
     with pytest.raises(TableError, match="weight of 1 must be positive"):
         weights_of_ranks({"1": 0}, TARGET)

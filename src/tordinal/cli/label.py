@@ -76,7 +76,7 @@ class Job:
 
     @property
     def outputs(self) -> dict[str, str]:
-        """Files to write, by what they are."""
+        """Files to write, by their kind."""
         paths = {"table": self.out, "report": self.report, "model": self.model}
         paths["groups"] = self.groups
         paths["next"] = None if self.next is None else self.next[1]
@@ -184,13 +184,13 @@ def run_label(
         outputs.commit()
     summarise(
         console, job, rated.rating, rated.answers.unsure, time.perf_counter() - started,
-        rated.estimates, rated.groups, describe_checks(rated.checks),
+        estimates=rated.estimates, groups=rated.groups, checks=describe_checks(rated.checks),
     )  # fmt: skip
     return rated
 
 
 def check_job(job: Job) -> None:
-    """Check what can be checked before anything is read."""
+    """Check the options before anything is read."""
     if job.groups is not None and not job.by:
         raise TableError("--groups needs --by COLUMN: the columns whose groups are estimated")
     if job.groups == "-":
@@ -241,6 +241,7 @@ def summarise(
     rating: Rating,
     unsure: int,
     seconds: float,
+    *,
     estimates: TableEstimates | None = None,
     groups: pd.DataFrame | None = None,
     checks: str = "",
@@ -289,7 +290,7 @@ def summarise(
 
 
 def _print_columns(console: Console, plan: list[dict[str, Any]]) -> None:
-    """Print what was done with each column; those of many that are read alike share a line."""
+    """Print how each column was read; of many columns, those that are read alike share a line."""
     alike: dict[Any, list[dict[str, Any]]] = {}
     for place, c in enumerate(plan):
         kind = (c["role"], c["why"]) if len(plan) > MOST_COLUMNS else place

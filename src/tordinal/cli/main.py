@@ -27,7 +27,7 @@ from tordinal.exceptions import InputError
 
 app = typer.Typer(
     help="Transductive ordinal regression: "
-    "a few rows of a table carry an ordered rating; rate the rest.",
+    "some rows of a table have an ordered rating; rate the rest.",
     epilog="Exit status: 0 done; 2 wrong input or interrupted; 70 a bug in tordinal. "
     "Except with 0, nothing is written.",
     no_args_is_help=True,
@@ -86,7 +86,7 @@ def tordinal(
         ),
     ] = False,
 ) -> None:
-    """Rate the rows of a table, of which a few carry an ordered rating."""
+    """Rate the rows of a table from a few rows with ordered ratings."""
 
 
 @app.command()
@@ -101,7 +101,7 @@ def label(
     target: Annotated[
         str,
         typer.Option(
-            metavar="COLUMN", help="Column of the ratings. Its empty cells are to be rated."
+            metavar="COLUMN", help="Column of the ratings. Rows with an empty cell are rated."
         ),
     ],
     out: Annotated[
@@ -118,7 +118,7 @@ def label(
         list[str] | None,
         typer.Option(
             metavar="A,B",
-            help="Columns to learn from. Without this and --text: all that are useful.",
+            help="Columns to learn from. Default: all useful ones, or those of --text.",
         ),
     ] = None,
     drop: Annotated[
@@ -134,7 +134,8 @@ def label(
     missing: Annotated[
         str | None,
         typer.Option(
-            metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
+            metavar='"A,B"',
+            help="Cells that mean a missing value, besides empty ones, n/a, ? and -.",
         ),
     ] = None,
     features: Features = None,
@@ -167,13 +168,13 @@ def label(
         str | None,
         typer.Option(
             metavar="MODEL",
-            help="Sentence encoder that reads the texts, too: a folder or name of a model of "
+            help="Sentence encoder for the texts: a folder or name of a model of "
             'sentence-transformers (pip install "tordinal\\[encoder]"), or wordllama.',
         ),
     ] = None,
     tune: Annotated[
         bool | None,
-        typer.Option(help="Tune the encoder by the ratings. Default: where there is a GPU."),
+        typer.Option(help="Tune the encoder to the ratings. Default: if there is a GPU."),
     ] = None,
     download: Annotated[
         bool, typer.Option("--download", help="Download the encoder if it is not in the cache.")
@@ -185,7 +186,8 @@ def label(
         ),
     ] = False,
     quick: Annotated[
-        bool, typer.Option("--quick", help="Choose one model among a few: seconds, a rough answer.")
+        bool,
+        typer.Option("--quick", help="Choose one of a few models: takes seconds, less accurate."),
     ] = False,
     cost: Cost = None,
     class_weight: ClassWeight = None,
@@ -203,14 +205,16 @@ def label(
     next_rows: Annotated[
         tuple[int, str] | None,
         typer.Option(
-            "--next", metavar="N FILE", help="Write the N rows most worth rating next, to fill in."
+            "--next",
+            metavar="N FILE",
+            help="Write the N rows whose ratings would help most, to fill in.",
         ),
     ] = None,
     filled: Annotated[
         list[str] | None,
         typer.Option(
             metavar="FILE",
-            help="Ratings: what --next or tordinal next wrote, filled in; once for each round.",
+            help="A form written by --next or tordinal next, filled in; once for each round.",
         ),
     ] = None,
     ratings: Annotated[
@@ -233,7 +237,7 @@ def label(
     ] = None,
     reweight: Reweight = False,
     report: Annotated[
-        str | None, typer.Option(metavar="R.html", help="Write a report to look at.")
+        str | None, typer.Option(metavar="R.html", help="Write a report for a browser.")
     ] = None,
     model: Annotated[
         str | None, typer.Option(metavar="M.skops", help="Save the model for `tordinal predict`.")
@@ -253,11 +257,12 @@ def label(
     OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted,
     COLUMN_confidence (from 0 to 1) and COLUMN_source (given, predicted, or unsure with --abstain).
 
-    A folder or a quoted pattern names many tables, which need not fit this machine: they are rated
-    on a Dask cluster, and OUT is a folder of as many Parquet files.
+    A folder or a quoted pattern means many tables, which need not fit this machine: they are rated
+    on a Dask cluster, and OUT is a folder with a Parquet file for each.
 
-    Columns are understood by themselves: numbers are scaled, categories one-hot coded, long text
-    turned into words; identifiers and constants are excluded. How each column was read is shown.
+    The kind of each column is inferred: numbers are scaled, categories one-hot encoded, long texts
+    split into words; identifiers and constants are excluded. The output lists what each column was
+    read as.
 
     [bold]Examples[/]
 
@@ -319,7 +324,7 @@ def _named_encoder(encoder: str | None, embeddings: bool) -> str | None:
 
 
 def _names_many(file: str) -> bool:
-    """Whether a name stands for many files: a folder, or a pattern."""
+    """Whether a name means many files: a folder, or a pattern."""
     return os.path.isdir(file) or (
         file != "-" and any(c in file for c in "*?[") and not os.path.exists(file)
     )
@@ -362,9 +367,9 @@ def predict(
 ) -> None:
     """Rate new rows with a saved model.
 
-    FILE needs the columns that the model learned from. Every row is predicted; where FILE has
-    ratings already, the errors are shown. A folder or a quoted pattern ('new/*.parquet') names many
-    tables, which are rated on a Dask cluster into a folder of as many Parquet files.
+    FILE needs the columns that the model learned from. Every row is predicted; if FILE has
+    ratings, the errors are shown. A folder or a quoted pattern ('new/*.parquet') means many tables,
+    which are rated on a Dask cluster into a folder with a Parquet file for each.
     """
     from tordinal.cli.session import reporting_errors
 
@@ -374,7 +379,7 @@ def predict(
 
             if scheduler is not None:
                 raise InputError(
-                    f"--scheduler {scheduler}: a single table is rated here; name a folder or a "
+                    f"--scheduler {scheduler}: a single table is rated locally; name a folder or a "
                     "pattern of files to rate them on a cluster"
                 )
             run_predict(
@@ -384,7 +389,7 @@ def predict(
             return
         for option, value in (("--sheet", sheet), ("--features", features)):
             if value is not None:
-                raise InputError(f"{option} goes with a single table, and {file} names many")
+                raise InputError(f"{option} requires a single table, and {file} names many")
         from tordinal.cli.cluster import on_cluster
         from tordinal.cli.many import check_names, run_predict_many
 
@@ -403,7 +408,7 @@ def inspect(
     ],
     debug: Debug = False,
 ) -> None:
-    """Show what a saved model is: classes, thresholds, settings, size, versions, expected error."""
+    """Describe a saved model: classes, thresholds, settings, size, versions, expected error."""
     from tordinal.cli.session import reporting_errors
 
     with reporting_errors(debug=debug):
@@ -422,16 +427,16 @@ def reproduce(
         str | None, typer.Option(metavar="100,400", help="Numbers of labels. Default: the paper's.")
     ] = None,
     datasets: Annotated[
-        str | None, typer.Option(metavar="A,B", help="Only these data sets.")
+        str | None, typer.Option(metavar="A,B", help="Only these datasets.")
     ] = None,
     ours: Annotated[
-        bool, typer.Option("--ours", help="Add what goes beyond the paper: optimal swaps, TORCV.")
+        bool, typer.Option("--ours", help="Add methods beyond the paper: optimal swaps, TORCV.")
     ] = False,
     jobs: Annotated[int, typer.Option(help="Runs at the same time; -1 uses all cores.")] = 1,
     data: Annotated[
         str | None,
         typer.Option(
-            metavar="DIR", help="Folder of the data sets. Default: TORDINAL_DATA, or a download."
+            metavar="DIR", help="Folder of the datasets. Default: TORDINAL_DATA, or a download."
         ),
     ] = None,
     out: Annotated[
@@ -465,8 +470,8 @@ def reproduce(
             jobs = -1  # one run for each thread of the cluster
         with on_cluster(scheduler) as parallel, parallel():
             run_reproduce(
-                figure.value, realizations, labels, datasets, jobs, data, out, ours=ours,
-                quiet=quiet, check=check,
+                figure.value, out, data, realizations=realizations, labels=labels,
+                datasets=datasets, jobs=jobs, ours=ours, quiet=quiet, check=check,
             )  # fmt: skip
 
 
@@ -478,7 +483,9 @@ def demo(
     labels: Annotated[
         int, typer.Option(help="Grades that are kept; the others are hidden.", min=10, max=400)
     ] = 60,
-    seed: Annotated[int, typer.Option(help="Which grades are kept.", min=0)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the choice of grades that are kept.", min=0)
+    ] = 0,
     reviews: Annotated[
         Path | None,
         typer.Option(
@@ -487,7 +494,7 @@ def demo(
     ] = None,
     debug: Debug = False,
 ) -> None:
-    """Grade the diabetes of 442 patients of whom 60 are graded, and compare with the truth.
+    """Grade the diabetes of 442 patients from 60 known grades, and compare with the truth.
 
     Runs `tordinal label` on a table that it writes first. Needs no network: the data come with
     scikit-learn.

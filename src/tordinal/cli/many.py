@@ -47,7 +47,7 @@ __all__ = ["check_label", "check_names", "run_label_many", "run_predict_many"]
 def run_label_many(
     job: Job, settings: Settings, *, quiet: bool = False, parallel: Callable[[], Any]
 ) -> Rating:
-    """Rate the rows of many files, and write as many.
+    """Rate the rows of many files, and write a file for each.
 
     The model is chosen on a sample and fitted to all rows on the workers.
 
@@ -73,10 +73,10 @@ def run_label_many(
     paths = find_files(job.file)
     outs = output_names(paths)
     console = console_for(job.out, quiet)
-    wanted = {"--report": job.report, "--model": job.model}
+    asked = {"--report": job.report, "--model": job.model}
     marks, order = names_in(job.missing), names_in(job.order) or None
     settings = replace(settings, single=True)
-    destinations = {k: v for k, v in wanted.items() if v is not None}
+    destinations = {k: v for k, v in asked.items() if v is not None}
     outputs = Outputs({path: path for path in paths}, destinations)
     confirm_overwriting(destinations.values(), job.target, job.force)
     with (
@@ -116,7 +116,7 @@ def run_label_many(
             encoder.use_words(words, n_rows)
             X = encoder.transform(features)
         with parallel():
-            rating = rate_features(features, X, target, encoder, settings, progress, notes)
+            rating = rate_features(features, X, target, encoder, settings, progress, notes=notes)
         rating.model = fit_on_all(files, rating, ratings, surveys, settings.method)
         found = rating.model.rate(features)[2]
         rating.probability = found
@@ -139,7 +139,7 @@ def run_label_many(
         if job.report is not None:
             page = render_report(
                 rating, table, job.file, os.path.basename(job.out.rstrip("/")),
-                None if job.abstain is None else (done.unsure, job.abstain),
+                abstained=None if job.abstain is None else (done.unsure, job.abstain),
             )  # fmt: skip
             outputs.write(job.report, lambda file: file.write(page.encode()))
         if job.model is not None:
@@ -175,7 +175,7 @@ def check_label(job: Job, settings: Settings) -> None:
     if settings.encoder not in (None, WORDLLAMA):
         raise TableError(
             f"--encoder {settings.encoder} requires a single table, and {job.file} names many; "
-            "wordllama reads the texts of many tables, too"
+            "many tables support wordllama only"
         )
     check_names(job.file, job.out)
     if settings.kernel not in (None, "linear"):
@@ -239,7 +239,7 @@ def run_predict_many(
         folder.commit()
     seconds = time.perf_counter() - started
     summarise_predictions(
-        console, model, done.compared, done.totals.predicted.tolist(), done.cells,
-        None if abstain is None else (done.unsure, abstain), out, seconds,
+        console, model, done.compared, done.totals.predicted.tolist(), done.cells, out=out,
+        unsure=None if abstain is None else (done.unsure, abstain), seconds=seconds,
     )  # fmt: skip
     return done

@@ -1,11 +1,17 @@
 """``tordinal next``: the rows to rate next, as a form to fill in with a spreadsheet."""
 
 import difflib
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from tordinal.cli.options import Debug, Encoding, Force, Quiet, Sheet
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from tordinal.tables.next_rows import NextRows
+    from tordinal.tables.table import Table
 
 __all__ = ["next_rows"]
 
@@ -58,7 +64,8 @@ def next_rows(
     missing: Annotated[
         str | None,
         typer.Option(
-            metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
+            metavar='"A,B"',
+            help="Cells that mean a missing value, besides empty ones, n/a, ? and -.",
         ),
     ] = None,
     sheet: Sheet = None,
@@ -70,7 +77,7 @@ def next_rows(
 ) -> None:
     """Choose the rows to rate next, from the first rating on.
 
-    FORM has N rows of FILE and an empty column for the rating: fill it in, in a spreadsheet say.
+    FORM has N rows of FILE and an empty column for the rating: fill it in with a spreadsheet.
     Three quarters of the rows are those whose ratings help most; before there are two different
     ratings, rows that cover the data. The others are drawn at random. FORM records how each row was
     drawn, so that errors and averages can be estimated although difficult rows were preferred.
@@ -90,89 +97,81 @@ def next_rows(
         from tordinal.tables.values import TableError
 
         if out == "-":
-            raise TableError("--out -: the form needs a file of its own")
-        for path in (file, out, *(filled or ())):
+            raise TableError("--out -: the form cannot go to standard output; name a file")
+        forms = filled or []
+        for path in (file, out, *forms):
             if path != "-":
                 format_of(path)  # fail before heavy imports
-        _run(
-            file, target, out, n, filled or [], ratings, text or [], columns, drop or [], order,
-            missing, sheet, seed, encoding, force=force, quiet=quiet,
-        )  # fmt: skip
+
+        from tordinal.cli.label import listed, names_in
+        from tordinal.cli.session import (
+            ProgressDisplay,
+            confirm_overwriting,
+            console_for,
+            ignore_interrupts,
+        )
+        from tordinal.tables.files import read_table, write_table
+        from tordinal.tables.next_rows import next_rows as rows_of
+        from tordinal.tables.outputs import Outputs
+        from tordinal.tables.preparation import prepare
+
+        inputs = {"FILE": file}
+        inputs |= {f"--filled ({k})" if k > 1 else "--filled": p for k, p in enumerate(forms, 1)}
+        if ratings is not None:
+            inputs["--ratings"] = ratings
+        outputs = Outputs(inputs, {"--out": out})
+        confirm_overwriting([out], target, force)
+        with outputs, ProgressDisplay(quiet) as progress:
+            progress("reading the table", 0, 1)
+            table = read_table(file, encoding, sheet)
+            if order is not None:
+                table = _with_new_column(table, target)
+            marks = names_in(missing)
+            prepared = prepare(
+                table, target, read=lambda path: read_table(path, encoding),
+                text=listed(text or [], table.names),
+                columns=None if columns is None else listed(columns, table.names),
+                drop=listed(drop or [], table.names), order=names_in(order), missing=marks,
+                filled=filled, ratings=ratings,
+            )  # fmt: skip
+            progress("choosing rows", 0, 1)
+            rows = rows_of(prepared, target, n, missing=marks, seed=seed)
+            outputs.write(out, lambda f: write_table(rows.form, rows.added, f, out, rows.decimal))
+            progress("choosing rows", 1, 1)
+            ignore_interrupts()
+            outputs.commit()
+        _print_rows(console_for(out, quiet), rows, target, [*forms, out], len(prepared.part))
 
 
-def _run(
-    file: str,
-    target: str,
-    out: str,
-    n: int,
-    filled: list[str],
-    ratings: str | None,
-    text: list[str],
-    columns: list[str] | None,
-    drop: list[str],
-    order: str | None,
-    missing: str | None,
-    sheet: str | None,
-    seed: int,
-    encoding: str | None,
-    *,
-    force: bool,
-    quiet: bool,
+def _with_new_column(table: "Table", target: str) -> "Table":
+    """The table with an empty column for the ratings, unless it has one or its name is misspelt."""
+    from tordinal.tables.collected import with_target
+
+    similar = difflib.get_close_matches(target, table.names, n=1, cutoff=0.7)
+    if target in table.names or similar:
+        return table
+    table = with_target(table, target)
+    table.notes.append(f"the table has no column {target} yet")
+    return table
+
+
+def _print_rows(
+    console: "Console", rows: "NextRows", target: str, forms: list[str], n_rows: int
 ) -> None:
     from rich.text import Text
 
-    from tordinal.cli.label import listed, names_in
-    from tordinal.cli.session import (
-        ProgressDisplay,
-        confirm_overwriting,
-        console_for,
-        ignore_interrupts,
-        with_option_names,
-    )
-    from tordinal.tables.collected import with_target
-    from tordinal.tables.files import read_table, write_table
-    from tordinal.tables.next_rows import next_rows as rows_of
-    from tordinal.tables.outputs import Outputs
-    from tordinal.tables.preparation import prepare
+    from tordinal.cli.session import with_option_names
     from tordinal.tables.values import visible
 
-    inputs = {"FILE": file}
-    inputs |= {f"--filled ({k})" if k > 1 else "--filled": p for k, p in enumerate(filled, 1)}
-    if ratings is not None:
-        inputs["--ratings"] = ratings
-    outputs = Outputs(inputs, {"--out": out})
-    confirm_overwriting([out], target, force)
-    console = console_for(out, quiet)
-    with outputs, ProgressDisplay(quiet) as progress:
-        progress("reading the table", 0, 1)
-        table = read_table(file, encoding, sheet)
-        is_new = order is not None and target not in table.names
-        if is_new and not difflib.get_close_matches(target, table.names, n=1, cutoff=0.7):
-            table = with_target(table, target)
-            table.notes.append(f"the table has no column {target} yet")
-        marks = names_in(missing)
-        prepared = prepare(
-            table, target, read=lambda path: read_table(path, encoding),
-            text=listed(text, table.names),
-            columns=None if columns is None else listed(columns, table.names),
-            drop=listed(drop, table.names), order=names_in(order), missing=marks,
-            filled=filled or None, ratings=ratings,
-        )  # fmt: skip
-        progress("choosing rows", 0, 1)
-        rows = rows_of(prepared, target, n, missing=marks, seed=seed)
-        outputs.write(out, lambda f: write_table(rows.form, rows.added, f, out, rows.decimal))
-        progress("choosing rows", 1, 1)
-        ignore_interrupts()
-        outputs.commit()
     for note in rows.notes:
         console.print(Text(f"Note: {visible(with_option_names(note))}."))
     scale = " < ".join(visible(str(c)) for c in rows.classes)
-    forms = " ".join(f"--filled {path}" for path in (*filled, out))
+    options = " ".join(f"--filled {path}" for path in forms)
     console.print(
         Text(
-            f"{len(rows.form):,} rows to rate are in {visible(out)} ({rows.n_rated:,} of "
-            f"{len(prepared.part):,} are rated so far). Fill in the column {visible(target)} "
-            f"({scale}), then go on with tordinal next or tordinal label and {visible(forms)}."
+            f"{len(rows.form):,} rows to rate are in {visible(forms[-1])} ({rows.n_rated:,} of "
+            f"{n_rows:,} are rated so far). Fill in the column {visible(target)} "
+            f"({scale}), then continue with tordinal next or tordinal label and {visible(options)}."
         ),
         soft_wrap=True,
     )

@@ -1,4 +1,4 @@
-"""Options that several commands share, and those that need more than a name."""
+"""Options that several commands share, and long ones."""
 
 from typing import Annotated
 

@@ -95,9 +95,9 @@ def run_predict(
     compared = compare(model, table, labels) if model.target in table.names else None
     predicted = np.bincount(model.decide(probability), minlength=len(model.classes)).tolist()
     summarise_predictions(
-        console, model, compared, predicted, model.encoder.compare(cells),
-        None if abstain is None else (answers.unsure, abstain), out,
-        time.perf_counter() - started, table.notes,
+        console, model, compared, predicted, model.encoder.compare(cells), out=out,
+        unsure=None if abstain is None else (answers.unsure, abstain),
+        seconds=time.perf_counter() - started, notes=table.notes,
     )  # fmt: skip
 
 
@@ -107,12 +107,13 @@ def summarise_predictions(
     compared: Compared | None,
     predicted: Sequence[int],
     cells: Sequence[CellCounts],
+    *,
     unsure: tuple[int, float] | None,
     out: str,
     seconds: float,
     notes: Sequence[str] = (),
 ) -> None:
-    """Print how the rows differ from those of training, what was done, and the file written."""
+    """Print how the rows differ from the training rows, the results, and the file written."""
     rows, before = sum(predicted), model.card.get("counts")
     _show_counts(console, model.classes, predicted, before)
     if before is not None:
@@ -161,7 +162,7 @@ def _show_counts(
 
 
 def run_inspect(path: str) -> None:
-    """Show what a saved model is.
+    """Describe a saved model.
 
     Parameters
     ----------

@@ -25,33 +25,33 @@ STUDIES_OF_LABELS = ("benchmark", "sentiment", "swapping")
 
 def run_reproduce(
     figure: str,
+    out: Path,
+    data: str | None,
+    *,
     realizations: int,
     labels: str | None,
     datasets: str | None,
     jobs: int,
-    data: str | None,
-    out: Path,
-    *,
     ours: bool,
     quiet: bool,
     check: int | None = None,
 ) -> None:
-    """Run what a figure still needs, and draw it from the table.
+    """Run the missing cells of a figure, and draw it from the table.
 
     Parameters
     ----------
     figure : str
         ``fig5`` to ``fig12``, ``claims`` or ``all``.
+    out : Path
+        Folder for table, figures and claims.
+    data : str or None
+        Folder of the datasets.
     realizations : int
         How many.
     labels, datasets : str or None
         Lists with commas.
     jobs : int
         Runs at the same time.
-    data : str or None
-        Folder of the data sets.
-    out : Path
-        Folder for table, figures and claims.
     ours, quiet : bool
         Whether to add the methods beyond the paper, and to print errors only.
     check : int or None
@@ -89,7 +89,7 @@ def run_reproduce(
     with alone_in(out):
         for version, n in table.set_apart(origin()["version"]).items():
             console.print(
-                f"{n:,} results of version {version} are kept apart, in results-{version}.jsonl"
+                f"{n:,} results of version {version} were moved to results-{version}.jsonl"
             )
         if cells:
             done = _run(cells, table, data, jobs, console, quiet)
@@ -107,8 +107,8 @@ def run_reproduce(
         for f in drawn:
             if few := incomplete(f, results):
                 console.print(f"{f} is not complete ({'; '.join(few)}): tordinal reproduce {f}")
-        if left_out := [f for f in wanted if f not in drawn]:
-            console.print(f"No results yet for {', '.join(left_out)}")
+        if missing := [f for f in wanted if f not in drawn]:
+            console.print(f"No results yet for {', '.join(missing)}")
         if figure in ("claims", "all"):
             if len(results) == 0:
                 raise InputError(f"{table.path} has no results yet; run: tordinal reproduce all")
@@ -135,9 +135,9 @@ def _check(
     rows = [row for key, row in latest.items() if key in wanted]
     if not rows:
         raise InputError(f"{table.path} has no results of these figures; run them first")
-    with ProgressDisplay(quiet) as teller:
+    with ProgressDisplay(quiet) as display:
         repeated = repeat_cells(
-            rows, n, data_home=data, jobs=jobs, on_progress=partial(_tell, teller)
+            rows, n, data_home=data, jobs=jobs, on_progress=partial(_show_progress, display)
         )
     page, place = repeated.page(), str(table.path.with_name("check.md"))
     with Outputs({}, {"check": place}) as outputs:
@@ -147,11 +147,11 @@ def _check(
     console.print(f"  {place}")
 
 
-def _tell(teller: ProgressDisplay, done: int, total: int, running: list[Cell]) -> None:
-    """Show what is running."""
+def _show_progress(display: ProgressDisplay, done: int, total: int, running: list[Cell]) -> None:
+    """Show which cells are running."""
     cells = [f"{c.dataset}, {c.method}, {c.labels} labels" for c in running]
     more = f" and {len(cells) - 1} more" if len(cells) > 1 else ""
-    teller("running", done, total, cells[0] + more if cells else "")
+    display("running", done, total, cells[0] + more if cells else "")
 
 
 def _run(
@@ -162,14 +162,14 @@ def _run(
     console: Console,
     quiet: bool,
 ) -> int:
-    """Run what is missing, and show what is running."""
+    """Run missing cells, and show which are running."""
     todo = missing_cells(cells, table)
-    console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are left to do.")
-    with ProgressDisplay(quiet) as teller:
+    console.print(f"{len(dict.fromkeys(cells)):,} runs are needed, {len(todo):,} are missing.")
+    with ProgressDisplay(quiet) as display:
         return (
             run_study(
                 todo, table.path.parent, data_home=data, jobs=jobs,
-                on_progress=partial(_tell, teller),
+                on_progress=partial(_show_progress, display),
             )
             if todo
             else 0
@@ -177,7 +177,7 @@ def _run(
 
 
 def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
-    """The data sets to restrict to; each must belong to one of the figures."""
+    """The datasets to restrict to; each must belong to one of the figures."""
     if datasets is None:
         return None
     names = tuple(name.strip() for name in datasets.split(",") if name.strip())
@@ -187,7 +187,7 @@ def _names(datasets: str | None, figures: list[str]) -> tuple[str, ...] | None:
     for name in names or ("",):
         if name not in known:
             raise InputError(
-                f"--datasets {name or datasets!r}: no such data set here; "
+                f"--datasets {name or datasets!r}: no such dataset here; "
                 f"there are {', '.join(known)}"
             )
     return names

@@ -1,4 +1,4 @@
-"""What all commands share: errors, progress, and tables on the terminal."""
+"""Functions that all commands share: errors, progress, and tables on the terminal."""
 
 import contextlib
 import math
@@ -66,12 +66,12 @@ def reporting_errors(
 ) -> Iterator[None]:
     """Turn errors and interrupts into one clear message and an exit status.
 
-    The status is 2 for what the user can fix and for interrupts, and 70 for a bug.
+    The status is 2 for errors of input and interrupts, and 70 for a bug.
 
     Parameters
     ----------
     interrupted : str
-        What to say after an interrupt.
+        The message after an interrupt.
     debug : bool
         Whether to print the traceback, too.
     """
@@ -109,7 +109,7 @@ def reporting_errors(
 
 
 def _describe_bug(error: BaseException) -> str:
-    """What to report: the error, its place and versions."""
+    """The text to report: the error, its place and versions."""
     place = traceback.extract_tb(error.__traceback__)[-1]
     return (
         "This is a bug in tordinal, not in your input. Please report it with the text below; "

@@ -11,7 +11,7 @@ __all__ = ["REDSVM", "TOR", "need_dask"]
 
 
 def need_dask(what: str) -> None:
-    """Refuse with the command that helps, if Dask is not installed.
+    """Raise an error with the command to install Dask, if it is not installed.
 
     Parameters
     ----------

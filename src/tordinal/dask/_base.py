@@ -78,10 +78,7 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
                     stacklevel=3,
                 )
             problem = Problem(check_loss(self.loss), Reduction(), K - 1)
-            trainer = ClusterTrainer(
-                parts, problem, data.n_features, data.scale, data.few_features, self.tol,
-                self.max_iter,
-            )  # fmt: skip
+            trainer = ClusterTrainer(parts, problem, data, self.tol, self.max_iter)
             counting = partial(trainer.rows.sum, pieces.given_counts, K)
             given, free, weight = parts.safely(counting)
             self._check(int(free), weight)
@@ -94,7 +91,7 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
                 )  # fmt: skip
             self._keep(result, data, parts)
         finally:
-            # Also after Ctrl-C: what is running ends with its pass, and nothing is kept.
+            # Also after Ctrl-C: running passes end, and nothing stays on the workers.
             if parts is not None:
                 parts.release()
             client.cancel(data.prepared)
@@ -127,7 +124,7 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
         return counts
 
     def _listener(self, n_levels: int) -> Any:
-        """Tell the callback about each value of C2."""
+        """Report each value of C2 to the callback."""
         seen: set[float] = set()
 
         def listen(record: dict[str, float], fit: Any) -> bool:
@@ -169,7 +166,7 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
         Returns
         -------
         h : ndarray or Dask array of shape (n_samples,)
-            The higher, the higher the rank; a Dask array for one.
+            The higher, the higher the rank. A Dask array if X is one.
         """
         check_is_fitted(self)
         if is_dask(X):
@@ -209,26 +206,26 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
     def to_local(
         self, like: Any = None, X: Any = None, *, columns: Any = None, n_features: int | None = None
     ) -> Any:
-        """Make the plain estimator of one machine, which can be saved.
+        """Convert to the estimator for one machine, which can be saved.
 
         Parameters
         ----------
         like : tordinal.TOR or tordinal.REDSVM, default=None
             A model with the same settings, fitted on this machine to some of the rows. Its
-            probabilities are taken over, in the units of this model's projection.
+            calibration is used, rescaled to this model's projection.
         X : {array-like, sparse matrix} of shape (n_samples, n_features), default=None
-            Rows to compare the units of both on.
+            Rows on which the scales of both projections are compared.
         columns : array-like of int, default=None
-            Where the features of this model are among those that the plain one is to take; the
-            others have no weight. None: they are all.
+            Places of this model's features among those of the new one; the others get weight 0.
+            None: they are the same.
         n_features : int, default=None
-            How many features the plain one takes, with `columns`.
+            Number of features of the new one, with `columns`.
 
         Returns
         -------
         model : tordinal.TOR or tordinal.REDSVM
-            Fitted, with the same predictions. Without `like` its probabilities are those of the
-            logistic curve with slope 1, as there are no rows to calibrate them on.
+            Fitted, with the same predictions. Without `like` its probabilities come from the
+            logistic curve with slope 1, as there are no rows for a calibration.
         """
         check_is_fitted(self)
         kind: Any = local.TOR if self._transductive else local.REDSVM
@@ -264,7 +261,7 @@ def _client(given: Any) -> Any:
         return default_client()
     except ValueError:
         raise ValueError(
-            "client: there is none in this process; make one first, for example with "
+            "client: this process has none; make one first, for example with "
             "client = distributed.Client() for the cores of this machine"
         ) from None
 

@@ -21,7 +21,7 @@ __all__ = ["REDSVM", "TOR"]
 class REDSVM(ClusterClassifier):
     """RED-SVM with the linear kernel, on rows that lie on a Dask cluster.
 
-    The model of `tordinal.REDSVM` from rows that never come together: what travels is of the size
+    The model of `tordinal.REDSVM`, from rows that stay on their workers: messages are of the size
     of the weights and thresholds.
 
     Parameters
@@ -36,7 +36,7 @@ class REDSVM(ClusterClassifier):
         How far from optimal the model may be: its duality gap, or the square root of half of
         Newton's decrement of a smooth loss, relative to the objective.
     max_iter : int, default=-1
-        Newton steps at most; -1 for no limit but the solver's own.
+        Newton iterations at most; -1 for the solver's own limit.
     callback : callable, default=None
         Called with what is being done, how much of it is done, and how much there is.
     client : distributed.Client, default=None
@@ -55,7 +55,7 @@ class REDSVM(ClusterClassifier):
     history_ : list of dict
         One record per training.
     n_iter_ : int
-        Newton steps.
+        Newton iterations.
     n_round_trips_ : int
         Round trips: messages to each worker.
     n_bytes_ : int
@@ -97,7 +97,7 @@ class REDSVM(ClusterClassifier):
         X : Dask array of shape (n_samples, n_features)
             Rows in dense or CSR blocks, all columns in one; sizes of blocks may be unknown.
         y : Dask array or Series of shape (n_samples,)
-            Labels in the same blocks; or an array of one machine, where sizes are known.
+            Labels in the same blocks; or a NumPy array, if sizes of blocks are known.
         sample_weight : Dask array, Series or ndarray of shape (n_samples,), optional
             Factors of the rows' costs.
 
@@ -127,8 +127,8 @@ class TOR(ClusterClassifier):
     C2_max : float, default=None
         The last value of C2. None: levels below C, as in the paper.
     swaps : {"single", "all", "optimal"} or int, default="all"
-        As in `tordinal.TOR`, where "single" is the default: on millions of rows one pair per
-        training would never end.
+        As in `tordinal.TOR`, where "single" is the default: on millions of rows, with one pair
+        per training, it would take forever.
     class_ratio : str or array-like of shape (n_classes,), default="labeled"
         As in `tordinal.TOR`.
     classes, tol, max_iter, callback, client

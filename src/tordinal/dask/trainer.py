@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.engines.dask import pieces
+from tordinal.engines.dask.data import BlockedData
 from tordinal.engines.dask.parts import PartRows, Parts
 from tordinal.fitting import calibration_from_folds, training_tol
 from tordinal.losses import swap_gain, wrong_side_loss
@@ -58,8 +59,8 @@ class ClusterTrainer:
         Where the rows are.
     problem : Problem
         What is solved.
-    n_features, scale, few_features
-        As of `PartRows`.
+    data : BlockedData
+        Their number of features, and the scale.
     tol, max_iter
         Tolerance and limit.
     """
@@ -67,22 +68,21 @@ class ClusterTrainer:
     coarse = COARSE
 
     def __init__(
-        self, parts: Parts, problem: Problem, n_features: int, scale: float, few_features: bool,
-        tol: float, max_iter: int,
-    ):  # fmt: skip
-        self.problem, self.scale = problem.scaled(scale), scale
+        self, parts: Parts, problem: Problem, data: BlockedData, tol: float, max_iter: int
+    ):
+        self.problem, self.scale = problem.scaled(data.scale), data.scale
         self.tol, self.limit = tol, np.inf if max_iter < 0 else max_iter
         self.gain: Gain = partial(swap_gain, problem.loss)
         self.wrong_side_loss: Gain = partial(wrong_side_loss, problem.loss)
-        self.labeled = PartRows(parts, "labeled", n_features, scale, few_features)
-        self.rows = PartRows(parts, "all", n_features, scale, few_features)
+        shape = (data.n_features, data.scale, data.few_features)
+        self.labeled, self.rows = (PartRows(parts, which, *shape) for which in ("labeled", "all"))
         self._equations: dict[str, Equations] = {}
 
     def train(
         self, C1: float, C2: float, warm: ClusterFit | None, precision: float,
         hidden_fold: int | None = None,
     ) -> ClusterFit:  # fmt: skip
-        """Solve (4) for the labels that the rows have now, without those of a fold where asked."""
+        """Solve (4) for the current labels of the rows, without those of `hidden_fold`."""
         rows = self.rows if C2 > 0.0 else self.labeled
         total = rows.sum(pieces.set_costs, self.scale * C1, self.scale * C2, hidden_fold)
         descent = FeatureDescent(rows, self.problem, self._equations_for(rows), total)
@@ -115,9 +115,9 @@ class ClusterTrainer:
         return fit
 
     def posteriors(self, supervised: ClusterFit, n_labeled: int, n_unlabeled: int) -> Array:
-        """Calibrated class probabilities of unlabelled rows, an even sample where there are many.
+        """Calibrated class probabilities of unlabelled rows, an even sample if there are many.
 
-        The calibration rests on labelled rows that were held out in folds, as on one machine.
+        The calibration uses labelled rows that were held out in folds, as on one machine.
         """
 
         def held_out_fold(k: int) -> tuple[Array, Ranks]:
@@ -137,7 +137,7 @@ class ClusterTrainer:
         return (penalty + rows.sum(pieces.losses, self.problem, fit.thresholds)) / self.scale
 
     def _fall_back_to_zero(self, rows: PartRows, fit: ClusterFit) -> ClusterFit:
-        """A fit, or w = 0 where one that has not converged is worse than that."""
+        """The fit, or w = 0 if that has a lower objective."""
         nothing = replace(fit, w=np.zeros_like(fit.w), thresholds=np.zeros_like(fit.thresholds))
         value = self._objective(rows, nothing)
         return replace(nothing, objective=value) if value < fit.objective else fit

@@ -1,4 +1,4 @@
-"""Data: the paper's sets, Algorithm 3's clusters, made-up reviews, and ranks from numbers."""
+"""Data: the paper's datasets, Algorithm 3's clusters, made-up reviews, and ranks from numbers."""
 
 from tordinal.datasets._amazon import fetch_amazon_reviews
 from tordinal.datasets._benchmark import fetch_abalone, fetch_bank, fetch_california, fetch_census

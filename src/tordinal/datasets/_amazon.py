@@ -16,7 +16,7 @@ __all__ = ["fetch_amazon_reviews"]
 
 DOMAINS = ("books", "dvd", "electronics", "kitchen")
 SITE = "https://www.cs.jhu.edu/~mdredze/datasets/sentiment"
-# The archives name the last domain otherwise.
+# The archives use another name for the last domain.
 IN_ARCHIVE = {
     "books": "books",
     "dvd": "dvd",
@@ -68,12 +68,12 @@ def fetch_amazon_reviews(
         "unprocessed": 2,000 reviews as text. "processed_stars": 5,118 to 5,901 reviews as counts of
         words and pairs of words, which the paper used.
     data_home : str or path, default=None
-        Folder of the data sets. None: the environment variable ``TORDINAL_DATA``, or the user's
+        Folder of the datasets. None: the environment variable ``TORDINAL_DATA``, or the user's
         cache.
     download_if_missing : bool, default=True
-        Whether to download what the folder does not have.
+        Whether to download files that the folder does not have.
     return_X_y : bool, default=False
-        Whether to return the pair (data, target) alone.
+        Whether to return only the pair (data, target).
     as_frame : bool, default=False
         Whether target, and data of texts, are pandas objects.
 
@@ -180,7 +180,7 @@ def read_unprocessed(path: Path) -> list[tuple[str, int]]:
         line = content.count("\n", 0, start) + 1
         end = content.find("</review>", start)
         if end < 0 or 0 <= content.find("<review>\n", start + 1) < end:
-            raise ValueError(f"{path}: line {line}: this review does not end")
+            raise ValueError(f"{path}: line {line}: this review has no end")
         block = content[start:end]
         fields = {name: pattern.search(block) for name, pattern in FIELD.items()}
         rating, text, title = fields["rating"], fields["review_text"], fields["title"]
@@ -196,23 +196,23 @@ def read_unprocessed(path: Path) -> list[tuple[str, int]]:
         place = end + len("</review>")
     _only_wrapper(content, place, len(content), path)
     if not reviews:
-        raise ValueError(f"{path}: line 1: there is no review in this file")
+        raise ValueError(f"{path}: line 1: this file has no reviews")
     if wrapped and "</reviews>" not in content[place:]:
         raise ValueError(
-            f"{path}: line {content.count(chr(10)) + 1}: the file is cut here, "
+            f"{path}: line {content.count(chr(10)) + 1}: the file is truncated here, "
             "</reviews> is missing"
         )
     return reviews
 
 
 def _only_wrapper(content: str, start: int, end: int, path: Path) -> None:
-    """Refuse anything between two reviews but the tags around all of them."""
+    """Raise an error for anything between two reviews except the tags around all of them."""
     between = content[start:end]
     left = between.replace("<reviews>", "").replace("</reviews>", "").strip()
     if left:
         line = content.count("\n", 0, start + between.index(left.split("\n", 1)[0])) + 1
         raise ValueError(
-            f"{path}: line {line}: {left[:40]!r} is in no review; "
+            f"{path}: line {line}: {left[:40]!r} is outside of the reviews; "
             "a <review> or </review> may be damaged"
         )
 
@@ -257,7 +257,7 @@ def read_processed(path: Path) -> tuple[sp.csr_matrix, list[int], list[str]]:
             stars.append(label)
             ends.append(len(indices))
     if not stars:
-        raise ValueError(f"{path}: line 1: there is no review in this file")
+        raise ValueError(f"{path}: line 1: this file has no reviews")
     counts = sp.csr_matrix(
         (np.array(values), np.array(indices), np.array(ends)), shape=(len(stars), len(columns))
     )

@@ -1,4 +1,4 @@
-"""The paper's four benchmark sets: Abalone, Bank, California, Census (section V-B)."""
+"""The paper's four benchmark datasets: Abalone, Bank, California, Census (section V-B)."""
 
 import gzip
 import os
@@ -65,21 +65,21 @@ def fetch_abalone(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load the abalone set: the age of 4,177 shellfish from 8 measurements.
+    """Load the abalone dataset: the age of 4,177 shellfish from 8 measurements.
 
     Parameters
     ----------
     data_home : str or path, default=None
-        Folder of the data sets. None: the environment variable ``TORDINAL_DATA``, or the user's
+        Folder of the datasets. None: the environment variable ``TORDINAL_DATA``, or the user's
         cache.
     n_ranks : int, default=5
-        Ranks that the target is cut into by `quantize`.
+        Number of ranks; `quantize` cuts the target into them.
     standardize : bool, default=True
         Whether features have mean 0 and deviation 1.
     download_if_missing : bool, default=True
-        Whether to download what the folder does not have.
+        Whether to download files that the folder does not have.
     return_X_y : bool, default=False
-        Whether to return the pair (data, target) alone.
+        Whether to return only the pair (data, target).
     as_frame : bool, default=False
         Whether data and target are pandas objects.
 
@@ -118,7 +118,7 @@ def fetch_bank(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load the bank set (bank-32nh): 8,192 simulations of queues in banks from 32 features.
+    """Load the bank dataset (bank-32nh): 8,192 simulations of queues in banks from 32 features.
 
     The target is the share of customers who leave the queue.
 
@@ -160,7 +160,7 @@ def fetch_california(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load the California housing set: the median house value of 20,640 blocks from 8 features.
+    """Load the California housing dataset: the median house value of 20,640 blocks from 8 features.
 
     Parameters
     ----------
@@ -200,7 +200,7 @@ def fetch_census(
     return_X_y: bool = False,
     as_frame: bool = False,
 ) -> Any:
-    """Load the census set (house-16H): the median house price of 22,784 regions from 16 features.
+    """Load the census dataset (house-16H): the median house price in 22,784 US regions.
 
     Parameters
     ----------
@@ -233,7 +233,7 @@ def fetch_census(
 
 @dataclass(frozen=True)
 class BenchmarkSet:
-    """A set: its name, files, source, reader, target, description and number of rows."""
+    """A dataset: its name, files, source, reader, target, description and number of rows."""
 
     name: str
     files: list[str]
@@ -265,8 +265,8 @@ def _fetch(
         X = (X - X.mean(axis=0)) / np.where(deviation > 0, deviation, 1.0)
     if len(values) != which.rows:
         warnings.warn(
-            f"{', '.join(map(str, paths))}: {len(values):,} rows, but the {which.name} set has "
-            f"{which.rows:,}; the file may be cut or another one",
+            f"{', '.join(map(str, paths))}: {len(values):,} rows, but the {which.name} dataset has "
+            f"{which.rows:,}; the file may be truncated or another one",
             stacklevel=3,
         )
     rank, counts = quantize(values, n_ranks, return_sizes=True)
@@ -304,7 +304,7 @@ def _numbers(
 ) -> Any:
     """Read rows of numbers; the error names a damaged line.
 
-    With `first`, the first column is text, which is returned apart, each with its line number.
+    With `first`, the first column is text, which is returned separately with line numbers.
     """
     rows: list[list[float]] = []
     labels: list[tuple[int, str]] = []
@@ -322,7 +322,7 @@ def _numbers(
                 try:
                     if first:
                         labels.append((number, cells.pop(0)))
-                    # Python reads 1_000 as a number, nobody writes it.
+                    # Python accepts 1_000 as a number; data files do not contain it.
                     row = [float(cell.replace("_", "?")) for cell in cells]
                 except ValueError as error:
                     raise ValueError(f"{path}: line {number} is damaged: {error}") from None
@@ -344,7 +344,7 @@ def _read_abalone(paths: list[Path]) -> tuple[Values, Values, list[str]]:
     for number, letter in sex:
         if letter not in ("M", "F", "I"):
             raise ValueError(
-                f"{paths[0]}: line {number} is damaged: sex {letter!r} is none of M, F, I"
+                f"{paths[0]}: line {number} is damaged: sex {letter!r} is not M, F or I"
             )
     coded = np.array([[letter == s for s in "MFI"] for _, letter in sex], dtype=np.float64)
     return (

@@ -1,4 +1,4 @@
-"""Where data files lie, and how they get there: a folder, or a checked download into one."""
+"""Data files: the folder that they are in, and verified downloads into it."""
 
 import json
 import os
@@ -26,8 +26,8 @@ class Source:
         Its checksum. None: not known; it is recorded at the first download and must then stay the
         same.
     members : dict of str to str
-        For an archive, the place of each member under the data folder. Empty: the file itself is
-        what is wanted.
+        For an archive, the place of each member under the data folder. Empty: the
+        file itself is the data.
     """
 
     url: str
@@ -36,7 +36,7 @@ class Source:
 
 
 def data_folder(data_home: str | os.PathLike[str] | None) -> Path:
-    """The folder of the data sets: the argument, ``TORDINAL_DATA``, or the user's cache."""
+    """The folder of the datasets: the argument, ``TORDINAL_DATA``, or the user's cache."""
     chosen = data_home or os.environ.get("TORDINAL_DATA")
     if chosen:
         return Path(chosen).expanduser()
@@ -46,7 +46,7 @@ def data_folder(data_home: str | os.PathLike[str] | None) -> Path:
 
 
 def locate(name: str, home: Path, source: Source, *, download_if_missing: bool) -> Path:
-    """Find a file under the data folder, downloading it first where it is missing.
+    """Find a file under the data folder, downloading it first if it is missing.
 
     Parameters
     ----------
@@ -55,7 +55,7 @@ def locate(name: str, home: Path, source: Source, *, download_if_missing: bool) 
     home : Path
         The folder.
     source : Source
-        Where it can be had.
+        Where it can be downloaded.
     download_if_missing : bool
         Whether to download.
 
@@ -90,10 +90,10 @@ def locate(name: str, home: Path, source: Source, *, download_if_missing: bool) 
 
 
 def _download(home: Path, source: Source, name: str) -> None:
-    """Download and unpack in a folder apart, and move into place what is not there yet."""
+    """Download and unpack in a temporary folder, and move new files into place."""
     import pooch
 
-    pooch.get_logger().setLevel("WARNING")  # it would ask users to put checksums into the code
+    pooch.get_logger().setLevel("WARNING")  # otherwise it asks users to put checksums into the code
     home.mkdir(parents=True, exist_ok=True)
     record = home / RECORD
     known = json.loads(record.read_text()) if record.is_file() else {}
@@ -117,12 +117,12 @@ def _download(home: Path, source: Source, name: str) -> None:
                 for place, (member, target) in enumerate(source.members.items()):
                     held = archive.extractfile(member)
                     if held is None:
-                        raise ValueError(f"{member} in it is no file")
+                        raise ValueError(f"{member} in it is not a file")
                     ready[target] = Path(folder) / f"member-{place}"
                     with ready[target].open("wb") as file:
                         shutil.copyfileobj(held, file)
         for target, part in ready.items():
-            if not (home / target).exists():  # what a user has put there stays
+            if not (home / target).exists():  # files of the user are not replaced
                 (home / target).parent.mkdir(parents=True, exist_ok=True)
                 os.replace(part, home / target)
         if expected is None:  # recorded now that it has proved to be whole

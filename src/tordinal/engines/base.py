@@ -1,4 +1,4 @@
-"""What an engine provides, as protocols: the seam between what is solved and where it runs."""
+"""What an engine provides, as protocols: the interface between what is solved and where it runs."""
 
 from collections.abc import Callable
 from typing import Any, Protocol
@@ -41,10 +41,10 @@ class PseudoLabels(Protocol):
     n_unlabeled: int
 
     def assign(self, supervised: Any, counts: Callable[[Any], Index]) -> None:
-        """Algorithm 2: sort unlabelled rows by projection and hand out the class counts."""
+        """Algorithm 2: sort unlabelled rows by projection and assign ranks by the class counts."""
 
     def swap(self, fit: Any, gain: Gain, swaps: Swaps) -> int:
-        """Lines 9 to 15 of Algorithm 1 at a fit; the number of pairs. Keeps the labels before."""
+        """Lines 9 to 15 of Algorithm 1; return the number of pairs. `undo` restores the labels."""
 
     def gain(self, fit: Any, gain: Gain) -> float:
         """How much the loss at the fit falls from the labels before the swap to those after it."""
@@ -80,16 +80,16 @@ class TrainingData(Protocol):
         """The rows for one solver among several that work at the same time."""
 
     def shift(self, a: Array, coef: Array | None) -> float:
-        """What true projections exceed those of a solver by, for weights of the rows and w."""
+        """The constant that true projections exceed those of a solver by."""
 
     def rounding(self, a: Array, coef: Array | None) -> float:
         """Bound of the rounding errors in projections that a model predicts."""
 
     def uncertainty(self, a: Array) -> float:
-        """By about how much errors of kernel values move the objective at its minimum."""
+        """About how much errors of kernel values change the objective at its minimum."""
 
     def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
-        """Projections as a model with these weights predicts them, less their shift; the shift."""
+        """Projections that a model with these weights predicts, minus a shift; and the shift."""
 
 
 class RowBlocks(Protocol):
@@ -112,11 +112,11 @@ class RowBlocks(Protocol):
 
 
 class Samples(TrainingData, RowBlocks, Protocol):
-    """Rows with their features, within reach: single rows and vectors over all rows, too."""
+    """Rows whose features are in memory: single rows and vectors of all rows can be read, too."""
 
     @property
     def dtype(self) -> Any:
-        """Precision of the products with dense rows at the moment."""
+        """Current precision of the products with dense rows."""
 
     def take(self, index: Index) -> "Samples":
         """Some of the rows."""
@@ -172,7 +172,7 @@ class KernelMatrix(TrainingData, Protocol):
 
 
 class Block:
-    """Some rows, with one entry each of the vectors that a solver keeps.
+    """Some rows, with their entries of the vectors that a solver keeps.
 
     Attributes
     ----------
@@ -201,13 +201,13 @@ class Block:
 
 
 def light(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of a block as too quick for a second thread to help."""
+    """Mark a function of a block as too quick to gain from a second thread."""
     work.light = True  # type: ignore[attr-defined]
     return work
 
 
 def deferred(work: Callable[..., Any]) -> Callable[..., Any]:
-    """Mark a function of a block that returns nothing: it can wait for the next one that does."""
+    """Mark a function of a block that returns nothing: it may run later, with the next call."""
     work.deferred = True  # type: ignore[attr-defined]
     return work
 

@@ -62,7 +62,7 @@ SCHEDULE_CONSTRAINTS: dict[str, list[Any]] = {
 
 
 def keep_parameters(estimator: Any, given: dict[str, Any]) -> None:
-    """Keep the arguments of a constructor as they are: ``keep_parameters(self, locals())``."""
+    """Store the arguments of a constructor unchanged: ``keep_parameters(self, locals())``."""
     for name in estimator._get_param_names():
         setattr(estimator, name, given[name])
 
@@ -98,8 +98,8 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         tags.input_tags.pairwise = self.kernel == "precomputed"
-        # One axis cannot tell clusters apart that lie in no order, which
-        # scikit-learn's checks score.
+        # One axis cannot separate clusters without an order, on which
+        # scikit-learn's checks test.
         tags.classifier_tags.poor_score = True
         return tags
 
@@ -132,7 +132,7 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         return TrainingSet(X, rank, weight, len(self.classes_))
 
     def _read_rows(self, X: Any, *, reset: bool) -> Matrix:
-        """Check rows: dense or CSR, float32 or float64. Every X passes here."""
+        """Check rows: dense or CSR, float32 or float64. Every X is checked here."""
         sparse = False if reset and self.kernel == "precomputed" else "csr"
         least = {"ensure_min_samples": 2} if reset else {}
         return validate_data(
@@ -207,7 +207,7 @@ class ThresholdClassifier(KernelClassifier):
     ) -> Model:
         """Fit the model and set the attributes that all such estimators have.
 
-        A model whose calibration is known keeps no rows for it.
+        With a given `calibration` no rows are kept for one.
         """
         rows = self._read(X, y, sample_weight)
         recipe = self._recipe(coupling)
@@ -248,7 +248,7 @@ class ThresholdClassifier(KernelClassifier):
         return self._project(X)
 
     def decision_function(self, X: ArrayLike) -> Array:
-        """How deep each row lies inside each class, in scikit-learn's shape for classifiers.
+        """How deep each row lies inside each class, in the shape that scikit-learn expects.
 
         Class k holds the projections between the thresholds t_{k-1} and t_k. The value is the
         distance to the nearer of the two, negative outside, so the predicted class is where it is
@@ -278,8 +278,8 @@ class ThresholdClassifier(KernelClassifier):
 
         With the logistic loss they are the model's own: P(y > k) = logistic(h(x) - t_k). With any
         other loss slope and offsets of that curve are fitted to projections of the labelled rows
-        in five-fold cross-validation, which takes place at the first call, on the rows and
-        parameters of the fit (on 5,000 labelled and 2,000 unlabelled rows at most). The predicted
+        in five-fold cross-validation. It runs at the first call, with the rows and parameters of
+        the fit, on at most 5,000 labelled and 2,000 unlabelled rows. The predicted
         class is always the most probable one.
 
         Parameters
@@ -324,12 +324,12 @@ class ThresholdClassifier(KernelClassifier):
         return self._calibrator.evidence()
 
     def compact(self, calibration: Calibration | None = None) -> Self:
-        """Make a copy that holds no training rows beyond what predictions need.
+        """Make a copy without training rows, except those that predictions need.
 
         Parameters
         ----------
         calibration : Calibration, default=None
-            How its distances become probabilities. None: its own, which is computed if needed.
+            The map from distances to probabilities. None: its own, which is computed if needed.
 
         Returns
         -------

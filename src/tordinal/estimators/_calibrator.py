@@ -60,10 +60,10 @@ class Evidence:
 
 
 class Calibrator:
-    """Holds what the cross-validation of a fit needs, until it is asked for; then its results.
+    """Keeps the rows for the cross-validation of a fit until it is needed; then its results.
 
-    Rows are copied, once: changing one's own after the fit does not matter. They are freed as soon
-    as no later result needs them.
+    Rows are copied, so changing X after the fit has no effect. They are freed as soon as no other
+    result needs them.
     """
 
     def __init__(self, recipe: Recipe, kernel: Kernel, rows: TrainingSet, *, transductive: bool):
@@ -86,7 +86,7 @@ class Calibrator:
 
     @cached_property
     def _held_out(self) -> tuple[Index, Array]:
-        """Rows held out, by their place among those kept, with their distances."""
+        """Rows held out, by their position among those kept, with their distances."""
         recipe, _, transductive = self._setup
         result = self._cross_validate(recipe, transductive=transductive)
         if not transductive:
@@ -95,7 +95,7 @@ class Calibrator:
 
     @cached_property
     def _held_out_supervised(self) -> tuple[Index, Array]:
-        """The same for the model without unlabelled rows, the last that needs the rows."""
+        """The same for the model without unlabelled rows, the last use of the rows."""
         result = self._cross_validate(replace(self._setup[0], C2_max=None), transductive=False)
         self._free_rows()
         return result
@@ -104,7 +104,7 @@ class Calibrator:
         self._rows = replace(self._rows, X=None)
 
     def _cross_validate(self, recipe: Recipe, *, transductive: bool) -> tuple[Index, Array]:
-        """Hold out labelled rows in turn and see where a model that has not seen them puts them."""
+        """Hold out labelled rows in turn and predict them with a model that has not seen them."""
         kept, distances = [np.empty(0, dtype=np.int64)], [np.empty((0, self.n_classes - 1))]
         rows, kernel = self._rows, self._setup[1]
         try:
@@ -136,7 +136,7 @@ class Calibrator:
         if self._rows is None:
             raise ValueError(
                 "this model keeps no training rows to estimate its errors from: it is a compact "
-                "copy or a member of an ensemble. Ask the model that it comes from."
+                "copy or a member of an ensemble. Call evidence() of the original model."
             )
         _, _, transductive = self._setup
         rank = self._rows.rank
@@ -167,12 +167,12 @@ class Calibrator:
         return Evidence(self._kept[rows], own, p, errors, spread, verdict)
 
     def settled(self, calibration: Calibration | None = None) -> "Calibrator":
-        """A copy with the calibration, its own or another, and without the rows."""
+        """A copy with a calibration, its own or another, and without the rows."""
         return Calibrator.of(calibration or self.calibration(), self.own_probabilities)
 
     @classmethod
     def of(cls, calibration: Calibration, own_probabilities: bool) -> "Calibrator":
-        """A calibration that is settled, without rows."""
+        """From a known calibration, without rows."""
         slim = cls.__new__(cls)
         slim.n_classes, slim.own_probabilities = len(calibration.offsets) + 1, own_probabilities
         slim._calibration = calibration
@@ -181,7 +181,7 @@ class Calibrator:
 
 
 def _spread(rows: Index, most: int) -> Index:
-    """At most so many of some rows, evenly spread."""
+    """At most `most` of some rows, evenly spaced."""
     if len(rows) <= most:
         return rows
     return rows[np.linspace(0, len(rows) - 1, most).astype(np.int64)]

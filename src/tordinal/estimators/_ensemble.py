@@ -1,4 +1,4 @@
-"""What `TORCV` fits: an ensemble of models and experts, and how it decides."""
+"""An ensemble of models and experts, as `TORCV` fits it: fitting and predictions."""
 
 import copy
 from collections.abc import Callable
@@ -30,16 +30,16 @@ FINE = 100  # parts into which the fit of a member is divided for progress
 
 
 def _part_of(progress: Progress, done: int, total: int) -> Listener:
-    """Progress of one member as a part of that of all."""
+    """A callback that reports the progress of one member as a part of the total."""
 
-    def tell(_: str, part: int, of: int) -> None:
+    def report(_: str, part: int, of: int) -> None:
         progress.part("ensemble", FINE * done + FINE * part // max(of, 1), FINE * total)
 
-    return tell
+    return report
 
 
 class EnsembleClassifier(KernelClassifier):
-    """An ensemble whose members were chosen by a search: fitting it, and predictions."""
+    """Fit an ensemble whose members were chosen by a search, and predict with it."""
 
     classes_: NDArray[Any]
     cache_size: float
@@ -99,7 +99,7 @@ class EnsembleClassifier(KernelClassifier):
         self, data: SearchData, candidate: Candidate, calibration: Calibration, listen: Listener
     ) -> tuple[REDSVM | TOR, Array]:
         """A member, and the distances of all rows to its thresholds."""
-        # The kernel has the parameters of the search, whatever rows a member is fitted to.
+        # The kernel has the parameters of the search, for any rows that a member is fitted to.
         gamma = getattr(data.kernel(candidate), "gamma", self.gamma)
         kind = TOR if candidate.transductive else REDSVM
         model = kind(
@@ -129,7 +129,7 @@ class EnsembleClassifier(KernelClassifier):
             ) from error
 
     def predict(self, X: ArrayLike) -> NDArray[Any]:
-        """Predict the label of each row: what the ensemble decides.
+        """Predict the label of each row by the decision of the ensemble.
 
         Parameters
         ----------
@@ -165,7 +165,7 @@ class EnsembleClassifier(KernelClassifier):
         return p if self._custom else sharpen(agree_with(p, answer), self._power)
 
     def decide(self, probability: Array) -> Ranks:
-        """Return the ranks that are predicted where `predict_proba` gives some probabilities.
+        """Return the predicted ranks for given probabilities.
 
         Parameters
         ----------
@@ -175,7 +175,7 @@ class EnsembleClassifier(KernelClassifier):
         Returns
         -------
         rank : ndarray of shape (n_samples,)
-            The most probable one, or by `cost` and `class_weight` that of least expected cost.
+            The most probable one, or that of least expected cost by `cost` and `class_weight`.
         """
         return decide(probability, self._decides_by if self._custom else "zero_one")
 
@@ -191,7 +191,7 @@ class EnsembleClassifier(KernelClassifier):
         return self._evidence
 
     def compact(self) -> Self:
-        """Make a copy that holds no training rows beyond what predictions need.
+        """Make a copy without training rows, except those that predictions need.
 
         Returns
         -------
@@ -211,7 +211,7 @@ class EnsembleClassifier(KernelClassifier):
         return slim
 
     def seen(self, X: ArrayLike, member: int = 0) -> Matrix:
-        """Take the columns of some rows that a member of the ensemble sees.
+        """Select the columns of some rows that a member of the ensemble uses.
 
         Parameters
         ----------
@@ -247,7 +247,7 @@ class EnsembleClassifier(KernelClassifier):
         return distances
 
     def _answer(self, distances: list[Array]) -> tuple[Ranks, Array]:
-        """What the ensemble decides, and its probabilities; a single model uses its thresholds."""
+        """The predicted ranks and probabilities; a single model uses its thresholds."""
         p = mean_probabilities(
             [
                 calibration.probabilities(d)
@@ -265,7 +265,7 @@ class EnsembleClassifier(KernelClassifier):
         return decide(p, self._decides_by), p
 
     def _project_member(self, model: REDSVM | TOR, X: Any) -> Array:
-        """Projections by a member; of a Gram matrix it knows only the rows it was fitted on."""
+        """Projections by a member; of a Gram matrix it uses only the columns it was fitted on."""
         if model.kernel == "precomputed":
             X = np.asarray(X)[:, self._drawn if isinstance(model, TOR) else self._labeled]
         return model.predict_projection(X)

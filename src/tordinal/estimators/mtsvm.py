@@ -1,4 +1,4 @@
-"""M-TSVM: one transductive SVM per class against the rest, the comparison without an order."""
+"""M-TSVM: one transductive SVM per class against the rest, which ignores the order."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -31,7 +31,7 @@ from tordinal.training_set import TrainingSet
 
 Array = NDArray[np.float64]
 
-TIES = 6  # decimals of decision values beyond which they are rounding
+TIES = 6  # decimals of decision values that are not rounding
 
 
 class MTSVM(KernelClassifier):
@@ -39,7 +39,7 @@ class MTSVM(KernelClassifier):
 
     Each class is a two-class TOR problem, which is the binary TSVM, with the class's share as
     balance constraint (section V of the paper). A row gets the class with the largest decision
-    value. The order of the classes plays no part.
+    value. The order of the classes is ignored.
 
     Parameters
     ----------
@@ -67,9 +67,9 @@ class MTSVM(KernelClassifier):
         Labels.
     transduction_ : ndarray of shape (n_samples,)
         The label of every training row: given, or by the largest decision value. With two classes,
-        the pseudo-labels of the one problem there is.
+        the pseudo-labels of the only problem.
     pseudo_labels_ : ndarray of shape (n_samples, n_problems)
-        Which rows each two-class problem ends with as its own; the sums over unlabelled rows follow
+        Which rows each two-class problem assigns to its class; the sums over unlabelled rows follow
         the class ratio.
     histories_ : list of list of dict
         The history of each two-class problem, as ``TOR.history_``.
@@ -78,7 +78,7 @@ class MTSVM(KernelClassifier):
     support_, support_vectors_, dual_coef_, coef_ : ndarray
         The models; one row of `dual_coef_` and `coef_` per two-class problem.
     n_iter_ : int
-        Solver steps in all trainings.
+        Solver iterations in all trainings.
 
     See Also
     --------
@@ -151,7 +151,7 @@ class MTSVM(KernelClassifier):
         X, rank, n_classes = rows.X, rows.rank, rows.n_classes
         recipe = self._recipe()
         ratio = resolve_ratio(recipe.class_ratio, rank, None, n_classes)
-        # Two classes are one problem: its mirror image is the same.
+        # Two classes are one problem: the other one is its mirror image.
         positives = [1] if n_classes == 2 else list(range(n_classes))
         with Progress(self, n_levels=len(positives)) as progress:
             kernel = recipe.kernel_for(X)
@@ -196,7 +196,7 @@ class MTSVM(KernelClassifier):
         Returns
         -------
         values : ndarray of shape (n_samples, n_classes) or, with two classes, (n_samples,)
-            Positive where the class's own SVM claims the row.
+            Positive where the SVM of the class accepts the row.
         """
         values = self._project(X) + self.intercept_
         return values[:, 0] if values.shape[1] == 1 else values
@@ -223,8 +223,8 @@ class MTSVM(KernelClassifier):
 def _largest(values: Array, intercept: Array) -> NDArray[np.int64]:
     """The class with the largest value; of those that tie, the one with the largest intercept.
 
-    Rows on the margins of two classes have the same value, -1, for both but for rounding.
-    Intercepts do not change with the order of the classes, as their positions do.
+    Rows on the margins of two classes have the same value, -1, for both, except for rounding.
+    Unlike their positions, intercepts do not depend on the order of the classes.
     """
     by_intercept = np.argsort(-intercept, kind="stable")
     return by_intercept[np.argmax(np.round(values[:, by_intercept], TIES), axis=1)]

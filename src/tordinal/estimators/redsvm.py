@@ -47,8 +47,8 @@ class REDSVM(ThresholdClassifier):
         or, for models solved in their features and for smooth losses, distance of the objective.
         Lower it to compare solutions digit by digit.
     max_iter : int, default=-1
-        Solver steps at most; -1 for no limit but the solver's own. Set it where a fit
-        must end soon; a warning says if it did not converge.
+        Solver iterations at most; -1 for the solver's own limit. Set it where a fit must end soon;
+        a warning says if it did not converge.
     cache_size : float, default=2500
         Memory for kernel values in MB. Beyond it kernel rows are computed when needed. Raise it for
         more than 25,000 rows where there is memory.
@@ -77,7 +77,7 @@ class REDSVM(ThresholdClassifier):
     history_ : list of dict
         One record of the training: ``C2`` (0), ``objective``, ``swaps`` (0), ``n_iter``.
     n_iter_ : int
-        Solver steps.
+        Solver iterations.
 
     See Also
     --------

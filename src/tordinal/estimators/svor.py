@@ -16,7 +16,7 @@ class SVOR(ThresholdClassifier):
     """Support vector ordinal regression with implicit or explicit constraints on the thresholds.
 
     Like `REDSVM`, but the thresholds are not regularised. With implicit constraints (SVOR-IMC)
-    every row counts at every threshold, which orders them by itself. With explicit constraints
+    every row counts at every threshold, which keeps them in order. With explicit constraints
     (SVOR-EXC) a row counts only at the two thresholds beside its rank, and their order is a
     constraint.
 
@@ -48,7 +48,7 @@ class SVOR(ThresholdClassifier):
     history_ : list of dict
         One record of the training, as in `REDSVM`.
     n_iter_ : int
-        Solver steps.
+        Solver iterations.
 
     See Also
     --------

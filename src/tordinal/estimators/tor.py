@@ -20,7 +20,7 @@ class TOR(ThresholdClassifier):
     """Transductive ordinal regression: unlabelled rows help to rate each other.
 
     Algorithm 1 of the paper. A supervised model gives the unlabelled rows pseudo-labels in the
-    wanted class proportions. Then their cost C2 rises step by step, and at each step labels are
+    given class proportions. Then their cost C2 rises step by step, and at each step labels are
     swapped between neighbouring classes and the model is trained again, until no swap lowers the
     objective (10).
 
@@ -53,26 +53,26 @@ class TOR(ThresholdClassifier):
         Factor by which that cost rises. A larger one saves trainings; the weight of the unlabelled
         rows then grows less gradually.
     C2_max : float, default=None
-        Where the rise ends, exactly. None: the paper's loop, which ends before `C`. A lower value
+        Largest C2, exactly. None: the paper's loop, which ends before `C`. A lower value
         suits data with far more unlabelled than labelled rows.
     swaps : {"single", "all", "optimal"} or int, default="single"
         How labels are swapped between two trainings. "single" is the paper: one pair per class
-        boundary, the one with the largest decrease. A number: so many pairs per boundary; "all":
-        every pair there is. "optimal": the labels of least loss for the model at hand, which are a
-        sort. "all" and "optimal" need far fewer trainings; "optimal" can leave a poor start behind.
+        boundary, the one with the largest decrease. A number: that many pairs per boundary; "all":
+        all pairs. "optimal": the labels of least loss for the current model, which sorting finds.
+        "all" and "optimal" need far fewer trainings; "optimal" can get stuck at a poor start.
     class_ratio : str or array-like of shape (n_classes,), default="labeled"
         Class proportions of the pseudo-labels: those of the labelled rows ("labeled", the paper),
         those that the supervised model predicts for the unlabelled rows ("predicted"), the mean of
-        the two ("blended"), those most likely by its calibrated probabilities, drawn towards those
-        of the labelled rows where they are uncertain ("estimated", see
+        the two ("blended"), those most likely by its calibrated probabilities, shrunk towards those
+        of the labelled rows if they are uncertain ("estimated", see
         `tordinal.class_ratios.estimate_ratio`), equal shares ("uniform"), or the given ones. Pass
         the true ones where you know them; with few labels "estimated" or "blended" is safer.
     tol : float, default=1e-3
-        How far from optimal the last training of all may be, as in `REDSVM`. Those on the way may
-        be ten times as far, for smooth losses with a kernel thirty times.
+        Tolerance of the last training, as in `REDSVM`. Earlier trainings use ten times this
+        tolerance, thirty times for smooth losses with a kernel.
     max_iter : int, default=-1
-        Solver iterations at most in one training; -1 for no limit but the solver's own. Set
-        it where a fit must end soon.
+        Solver iterations at most in one training; -1 for the solver's own limit. Set it where a fit
+        must end soon.
     cache_size : float, default=2500
         Memory for kernel values in MB. Beyond it kernel rows are computed when needed. Raise it for
         more than 25,000 rows where there is memory.
@@ -92,7 +92,7 @@ class TOR(ThresholdClassifier):
         Ascending thresholds on the scale of `predict_projection`.
     history_ : list of dict
         One record per training: ``C2``, ``objective``, the ``swaps`` made after it, and its solver
-        steps ``n_iter``. The first one, with ``C2`` 0, is the supervised model.
+        iterations ``n_iter``. The first one, with ``C2`` 0, is the supervised model.
     initial_labels_ : ndarray of shape (n_samples,)
         The labels of Algorithm 2, before any swap.
     objective_ : float
@@ -100,7 +100,7 @@ class TOR(ThresholdClassifier):
     support_, support_vectors_, dual_coef_, coef_ : ndarray
         The model, as in `REDSVM`.
     n_iter_ : int
-        Solver steps in all trainings.
+        Solver iterations in all trainings.
 
     See Also
     --------

@@ -41,11 +41,11 @@ Array = NDArray[np.float64]
 class TORCV(EnsembleClassifier):
     """Choose models, and whether unlabelled rows help at all, by cross-validation.
 
-    Supervised models are always candidates. They cost milliseconds, so they rank losses, kernels
-    and C first, in repeated cross-validation on the labelled rows. Transductive variants of the
-    best settings then race against them fold by fold: the held-out rows join the unlabelled ones,
-    and the worse ones drop out early. The best candidates form an ensemble, which predicts the rank
-    of least expected error by their calibrated probabilities.
+    Supervised models are always candidates. They take milliseconds, so losses, kernels and C are
+    compared first, in repeated cross-validation on the labelled rows. Transductive variants of the
+    best settings are then compared with them fold by fold: the held-out rows join the unlabelled
+    ones, and worse candidates are dropped early. The best candidates form an ensemble, which
+    predicts the rank of least expected error by their calibrated probabilities.
 
     Parameters
     ----------
@@ -62,37 +62,37 @@ class TORCV(EnsembleClassifier):
     swaps : str, int or sequence of them, default=("single", "optimal")
         Ways to swap labels to try in transductive candidates, as in `TOR`.
     C2_max : float, None, "balanced" or sequence of them, default=None
-        Ends of the schedule of C2 to try. "balanced" gives all unlabelled rows together the weight
+        Largest values of C2 to try. "balanced" gives all unlabelled rows together the weight
         of all labelled ones.
     views : mapping of str to columns, default=None
-        Views of the rows to choose from: for each name the columns of X that it sees, as anything
-        that picks columns (indices, a mask, a slice). Members of the ensemble may see different
-        ones. None: all columns. `tordinal.text.TextViews` makes some of texts.
+        Views of the rows to choose from: the columns of X by name, as indices, a mask or a slice.
+        Members of the ensemble may use different views. None: all columns.
+        `tordinal.text.TextViews` makes views of texts.
     experts : list of estimators or of tuples, default=None
         Classifiers with `fit` and `predict_proba` that compete with the other candidates: (name,
         estimator), (name, estimator, columns) or (name, estimator, columns, transductive).
-        `columns` are the columns of X that the expert sees, as in `views`, or a function of X.
+        `columns` are the columns of X that the expert uses, as in `views`, or a function of X.
         Experts are fitted to labelled rows, to ranks 0 .. K - 1; `transductive` ones, and those
         with an attribute ``_transductive``, to all rows, -1 marking the unlabelled ones. An expert
-        that fails in a fold drops out, with a warning.
+        that fails in a fold is excluded, with a warning.
     transduce : bool, default=True
         Whether transductive candidates are tried. False restricts the search to supervised models,
         which takes about a third of the time.
     scoring : str, callable or None, default=None
-        What to choose by: the "absolute" error of the ranks, the "zero_one" error, the mean of
-        "both" (None), which does well in either, or any scikit-learn scorer, such as those of
+        How models are chosen: by the "absolute" error of the ranks, the "zero_one" error, the mean
+        of "both" (None), or any scikit-learn scorer, such as those of
         `tordinal.metrics.SCORERS`. The ensemble decides by the same error; with a scorer, by the
         absolute one, or for "accuracy" and "neg_mean_zero_one_error" by the zero-one error.
     cost : mapping or array-like of shape (n_classes, n_classes), default=None
-        What errors cost, where some are worse than others. A matrix has a row per true class and a
+        Costs of errors, if some are worse than others. A matrix has a row per true class and a
         column per predicted one; ``{"low": 2}`` makes each rank that a prediction is too low twice
         as bad as one that it is too high. Every prediction has the least expected cost by the
         probabilities of `predict_proba`, and models are chosen by it unless `scoring` is given.
-        None: as `scoring` says.
+        None: the costs follow from `scoring`.
     class_weight : mapping, "balanced" or None, default=None
         Weights of classes by their labels; "balanced" makes them inversely proportional to the
         number of labels. They multiply the weights of labelled rows in the fits and the costs of
-        errors, so they count in every choice and prediction; probabilities stay what they are.
+        errors, so they count in every choice and prediction; probabilities do not change.
     cv : int, default=5
         Number of folds. More take longer and waste fewer labels, which counts with about 30 or
         fewer of them.
@@ -102,9 +102,9 @@ class TORCV(EnsembleClassifier):
         one, near-ties going to the simpler model, with its own thresholds. With few labels those
         that would be chosen without unlabelled rows are in it, too.
     cv_unlabeled : int, default=2000
-        Unlabelled rows that a fold uses at most. Lower it to save time.
+        Unlabelled rows per fold at most. Lower it to save time.
     max_unlabeled : int, default=10000
-        Unlabelled rows that a transductive member is fitted to at most, drawn at random; its
+        Unlabelled rows at most that a transductive member is fitted to, drawn at random; its
         decision function rates the others. More rows take longer and rarely change the
         error (``python -m benchmarks sample``).
     gamma, degree, coef0 : float
@@ -136,7 +136,7 @@ class TORCV(EnsembleClassifier):
     classes_ : ndarray of shape (n_classes,)
         Labels from the lowest rank to the highest.
     transduction_ : ndarray of shape (n_samples,)
-        The label of every training row: given, or what the ensemble decides.
+        The label of every training row: given, or the decision of the ensemble.
     best_params_ : dict
         Parameters of the best candidate; ``{"expert": name}`` if it is an expert.
     best_estimator_ : REDSVM, TOR or expert
@@ -146,13 +146,13 @@ class TORCV(EnsembleClassifier):
     estimators_ : list of REDSVM, TOR and experts
         The ensemble, members of the largest weight first.
     views_ : list of str or None
-        The view that each of them sees; None for an expert.
+        The view that each of them uses; None for an expert.
     cv_results_ : dict of arrays
         One entry per candidate: ``params``, ``transductive``, ``mean_test_score``,
         ``std_test_score``, ``rank_test_score``, ``split<k>_test_score`` and ``dropped``.
     cv_predictions_ : ndarray of shape (n_samples,)
         Cross-validated labels of the labelled rows, None for all others. The ensemble that rates a
-        fold is chosen by the other folds, so that its errors are what may be expected.
+        fold is chosen by the other folds, so that its errors are not too optimistic.
     cv_errors_ : dict of str to (float, float)
         The errors of these labels, zero-one and absolute ("this model"), and those of the best
         supervised candidate ("supervised") and of the best transductive one ("transductive"),

@@ -18,7 +18,7 @@ from tordinal.datasets import (
     make_ordinal_clusters,
 )
 from tordinal.distances import Matrix
-from tordinal.experiments.methods import OURS, PAPER, choose_C, run_method
+from tordinal.experiments.methods import OURS, PAPER, Split, choose_C, run_method
 from tordinal.experiments.origin import origin
 from tordinal.metrics import mean_absolute_error, mean_zero_one_error
 from tordinal.text import ReviewVectorizer, TextViews
@@ -43,7 +43,7 @@ LABELS = (100, 150, 200, 250, 300, 350, 400)
 MANY_LABELS = (100, 200, 400, 600, 800, 1000)  # Fig. 12, as far as 2,000 reviews allow
 STRENGTHS = tuple(round(0.1 * k, 1) for k in range(10))  # p of Algorithm 3
 C_SWEEP = tuple(10.0**k for k in range(-3, 4))  # Fig. 9
-# Methods beyond the paper, where not all: TORCV has no labels from before its swaps (Fig. 12).
+# Methods beyond the paper, if not all: TORCV has no labels before its swaps (Fig. 12).
 BEYOND = {"sensitivity": (), "swapping": ("TOR, optimal swaps",)}
 LARGE = ("california", "census")  # on which methods beyond the paper have fewer runs
 LARGE_LABELS, LARGE_REALIZATIONS = (100, 200, 400), 5
@@ -69,14 +69,14 @@ FETCH = {
 
 @dataclass(frozen=True)
 class Cell:
-    """One run: a method on one realisation of a data set.
+    """One run: a method on one realisation of a dataset.
 
     Attributes
     ----------
     study : {"benchmark", "synthetic", "sensitivity", "sentiment", "swapping"}
-        What it belongs to.
+        The study that it belongs to.
     dataset, method : str
-        What is run on what.
+        The dataset, and the method to run.
     labels, seed : int
         Labelled rows, and the realisation.
     setting : float or None
@@ -162,7 +162,7 @@ Views = dict[str, NDArray[np.int64]]
 def load(
     name: str, data_home: str | None, *, views: bool = False
 ) -> tuple[Matrix, NDArray[np.int64], Views | None]:
-    """Features and ranks of a data set, prepared as in the paper; texts also in several views."""
+    """Features and ranks of a dataset, prepared as in the paper; texts also in several views."""
     if name in FETCH:
         return *FETCH[name](data_home=data_home, return_X_y=True), None
     texts, stars = fetch_amazon_reviews(name, data_home=data_home, return_X_y=True)
@@ -181,7 +181,7 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
     cell : Cell
         What to run.
     data_home : str or None
-        Folder of the data sets.
+        Folder of the datasets.
 
     Returns
     -------
@@ -201,12 +201,13 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
         raise ValueError(
             f"{cell.dataset} has {len(y)} rows, too few for {cell.labels} labels and rows to label"
         )
+    split = Split(X, y, labeled, unlabeled, views)
     start = time.perf_counter()
     if cell.study == "sensitivity":
         C = float(cell.setting or 1.0)
     else:
-        C = choose_C(cell.method, kernel, X, y, labeled, unlabeled, cell.seed)
-    outcome = run_method(cell.method, C, kernel, X, y, labeled, unlabeled, views=views)
+        C = choose_C(cell.method, kernel, split, cell.seed)
+    outcome = run_method(cell.method, C, kernel, split)
     seconds = time.perf_counter() - start
     truth, ranks = y[unlabeled], np.unique(y)
     result = {

@@ -1,8 +1,8 @@
 """The claims of the paper's section VI and abstract: what was measured, a verdict, and the reason.
 
 The reason for a verdict belongs to a study and not to this code: it is written by hand into
-``reasons.toml`` beside the results, with the verdict that it explains, and excluded where the
-results come to another one.
+``reasons.toml`` beside the results, with the verdict that it explains, and not shown if the
+results give another verdict.
 """
 
 import tomllib
@@ -26,13 +26,13 @@ class Claim:
     Attributes
     ----------
     section : str
-        Where it stands.
+        The section that states it.
     text : str
         The claim itself.
     check : callable
         Measures it on a table of results.
     on_reviews : bool
-        Whether it speaks of the absolute error on reviews, which is read in stars and in ranks:
+        Whether it is about the absolute error on reviews, which is measured in stars and in ranks:
         there are no reviews of 3 stars, so 2 and 4 are two stars apart, and one rank.
     """
 
@@ -140,7 +140,7 @@ READINGS = ("stars", "ranks")
 
 
 def judge(results: pd.DataFrame) -> list[Judged]:
-    """Judge every claim by the results at hand.
+    """Judge every claim by the results.
 
     Parameters
     ----------
@@ -150,7 +150,7 @@ def judge(results: pd.DataFrame) -> list[Judged]:
     Returns
     -------
     findings : list of Judged
-        Each claim and what was found, in both readings where there are two.
+        Each claim and what was found, in stars and in ranks if that differs.
     """
     papers = results[results["labels"].isin((*LABELS, *MANY_LABELS))]
     both = "rank_mae" in papers and papers["rank_mae"].notna().any()
@@ -181,7 +181,7 @@ def read_reasons(path: Path) -> dict[str, dict[str, str]]:
     Raises
     ------
     ValueError
-        If it is no such file, or speaks of a claim that there is not.
+        If it is not such a file, or names an unknown claim.
     """
     if not path.is_file():
         return {}

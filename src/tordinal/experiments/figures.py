@@ -48,7 +48,7 @@ OURS_TITLES = {
 COLUMNS, WIDTH, HEIGHT = 2, 3.4, 2.7  # panels beside each other, and inches of one
 MARGIN = 1.25  # inches for title and legend
 ENTRY, LETTER = 0.8, 0.045  # inches of an entry of the legend, and of each letter of its name
-DODGE = 0.12  # of the distance between two x, so that error bars do not hide each other
+DODGE = 0.12  # of the distance between two x, so that error bars do not overlap
 
 
 @dataclass
@@ -60,7 +60,7 @@ class Panel:
     rows : DataFrame
         Results to draw.
     title : str
-        What stands above it; the number of realisations is added where they are too few.
+        The title; the number of realisations is added if there are too few.
     x, value : str
         Columns of the axes.
     label, x_label : str
@@ -123,7 +123,7 @@ class Panel:
 
 
 def draw_figure(figure: str, results: pd.DataFrame, out: Path) -> list[Path]:
-    """Draw a figure as PNG and SVG; the methods beyond the paper have pictures of their own.
+    """Draw a figure as PNG and SVG; the methods beyond the paper have separate pictures.
 
     Parameters
     ----------

@@ -1,7 +1,7 @@
 """The methods of the study, and how C1 is chosen for each (section V-A)."""
 
 import warnings
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Any
 
@@ -14,16 +14,16 @@ from tordinal.estimators import MTSVM, REDSVM, SVOR, TOR, TORCV
 from tordinal.metrics import mean_zero_one_error
 from tordinal.model_selection import deal_folds
 
-__all__ = ["C_GRID", "METHODS", "OURS", "PAPER", "Outcome", "choose_C", "run_method"]
+__all__ = ["C_GRID", "METHODS", "OURS", "PAPER", "Outcome", "Split", "choose_C", "run_method"]
 
 Labels = NDArray[np.int64]
 
 C_GRID = tuple(10.0**k for k in range(-3, 6))
 N_SPLITS = 5
-FIRST_FOLDS = 2  # folds after which hopeless values of C are dropped for transductive methods
+FIRST_FOLDS = 2  # folds after which bad values of C are dropped for transductive methods
 SURVIVORS = 3  # values of C that go through all folds
 LARGE_C = 10.0  # from here on, a larger C is tried only while the last one is among the survivors
-CV_STEPS = 50_000  # of a training in cross-validation; a C that needs more is hopeless
+CV_STEPS = 50_000  # of a training in cross-validation; a C that needs more is not competitive
 MANY_ROWS = 5000  # unlabelled ones from which TORCV swaps many pairs at once
 CV_UNLABELED = 300  # unlabelled rows that a fold of a transductive method uses at most
 
@@ -64,17 +64,30 @@ class Outcome:
     rises: int | None = None
 
 
-def run_method(
-    name: str,
-    C: float,
-    kernel: str,
-    X: Matrix,
-    y: Labels,
-    labeled: Labels,
-    unlabeled: Labels,
-    max_iter: int = -1,
-    views: dict[str, Labels] | None = None,
-) -> Outcome:
+@dataclass(frozen=True)
+class Split:
+    """Rows with known and with hidden labels.
+
+    Attributes
+    ----------
+    X : matrix
+        All rows.
+    y : ndarray
+        All labels; methods do not see those of unlabelled rows.
+    labeled, unlabeled : ndarray
+        Rows with known and with hidden labels.
+    views : dict or None
+        Views of the features that `TORCV` may choose from.
+    """
+
+    X: Matrix
+    y: Labels
+    labeled: Labels
+    unlabeled: Labels
+    views: dict[str, Labels] | None = None
+
+
+def run_method(name: str, C: float, kernel: str, split: Split, max_iter: int = -1) -> Outcome:
     """Label some rows with a method that knows the labels of others.
 
     Parameters
@@ -85,25 +98,20 @@ def run_method(
         C1.
     kernel : str
         Kernel.
-    X : matrix
-        All rows.
-    y : ndarray
-        All labels; those of unlabelled rows are not looked at.
-    labeled, unlabeled : ndarray
-        Rows.
+    split : Split
+        The rows.
     max_iter : int
-        Solver steps of a training at most.
-    views : dict or None
-        Views of the features that `TORCV` may choose from.
+        Solver iterations of a training at most.
 
     Returns
     -------
     outcome : Outcome
         Labels of the unlabelled rows, and what it took.
     """
+    X, y, labeled, unlabeled = split.X, split.y, split.labeled, split.unlabeled
     model = METHODS[name](C, kernel).set_params(max_iter=max_iter)
     if name == "TORCV":
-        model.set_params(views=views)
+        model.set_params(views=split.views)
         if len(unlabeled) > MANY_ROWS:
             model.set_params(swaps=("all", "optimal"))  # single pairs need a training each
     if name not in TRANSDUCTIVE:
@@ -128,19 +136,17 @@ def run_method(
     return Outcome(labels, initial, sum(map(len, histories)), int(swaps), rises)
 
 
-def choose_C(
-    name: str, kernel: str, X: Matrix, y: Labels, labeled: Labels, unlabeled: Labels, seed: int
-) -> float:
+def choose_C(name: str, kernel: str, split: Split, seed: int) -> float:
     """C1 by five-fold cross-validation on the labelled rows.
 
     The least zero-one error wins, and the smallest C in a tie. Transductive methods keep the
     held-out rows among the unlabelled ones; a fold uses at most `CV_UNLABELED` of those. For them,
-    only the three best values go on after two folds, and values above 10 are tried in their order
-    only while the last one is among those three.
+    only the three best values are kept after two folds, and values above 10 are tried in order as
+    long as the last one is among those three.
 
     Parameters
     ----------
-    name, kernel, X, y, labeled, unlabeled
+    name, kernel, split
         As in `run_method`.
     seed : int
         Seed of the folds.
@@ -153,6 +159,7 @@ def choose_C(
     if name == "TORCV":  # chooses by itself
         return float("nan")
     rng = np.random.RandomState(seed)
+    y, labeled, unlabeled = split.y, split.labeled, split.unlabeled
     classes = np.unique(y[labeled], return_inverse=True)[1]
     fold = deal_folds(classes, N_SPLITS, rng)
     others = rng.permutation(unlabeled)[:CV_UNLABELED] if name in TRANSDUCTIVE else unlabeled[:0]
@@ -162,16 +169,9 @@ def choose_C(
         held = labeled[fold == k]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", ConvergenceWarning)
-            outcome = run_method(
-                name,
-                C,
-                kernel,
-                X,
-                y,
-                labeled[fold != k],
-                np.concatenate([held, others]),
-                max_iter=CV_STEPS,
-            )
+            others_too = np.concatenate([held, others])
+            part = replace(split, labeled=labeled[fold != k], unlabeled=others_too)
+            outcome = run_method(name, C, kernel, part, max_iter=CV_STEPS)
         errors[C].append(mean_zero_one_error(y[held], outcome.labels[: len(held)]))
 
     def best() -> list[float]:

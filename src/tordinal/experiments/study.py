@@ -22,14 +22,14 @@ def missing_cells(cells: Iterable[Cell], table: ResultTable) -> list[Cell]:
     Parameters
     ----------
     cells : iterable of Cell
-        What is wanted.
+        The cells to run.
     table : ResultTable
         What is known.
 
     Returns
     -------
     missing : list of Cell
-        What is left to do, each cell once.
+        The missing cells, each once.
     """
     known = table.keys()
     return [cell for cell in dict.fromkeys(cells) if cell.key not in known]
@@ -48,15 +48,15 @@ def run_study(
     Parameters
     ----------
     cells : iterable of Cell
-        What is wanted.
+        The cells to run.
     out : Path
         Folder of the table, ``results.jsonl``.
     data_home : str or None
         Folder of the data sets.
     jobs : int
-        Cells at the same time, each in a process of its own; -1 uses all cores.
+        Cells at the same time, each in its own process; -1 uses all cores.
     on_progress : callable
-        Told how many are done, of how many, and which are running.
+        Called with how many are done, how many there are, and which are running.
 
     Returns
     -------
@@ -155,7 +155,7 @@ def repeat_cells(
     jobs : int
         Cells at the same time.
     on_progress : callable
-        Told how many are done, of how many, and which are running.
+        Called with how many are done, how many there are, and which are running.
 
     Returns
     -------

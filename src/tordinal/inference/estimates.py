@@ -385,7 +385,10 @@ def _with_interval(
     else:
         method = TUNED if fit.lam > 0 else CLASSICAL
     error = float(np.sqrt(fit.variance))
-    return Estimate(fit.value, low, high, error, n, n_rows, level, fit.lam, method)
+    return Estimate(
+        fit.value, low, high, error, n_rated=n, n_rows=n_rows, level=level, lam=fit.lam,
+        method=method,
+    )  # fmt: skip
 
 
 def _shares(

@@ -1,4 +1,4 @@
-"""Pictures, with the API of scikit-learn's Display classes."""
+"""Plots, with the API of scikit-learn's Display classes."""
 
 from tordinal.plotting._style import COLOURS, STYLES, class_colours
 from tordinal.plotting.confusion import OrdinalConfusionDisplay

@@ -1,4 +1,4 @@
-"""Which class is taken for which."""
+"""A confusion matrix for ordered classes."""
 
 from typing import Any
 
@@ -13,8 +13,8 @@ from tordinal.plotting._style import axes
 class OrdinalConfusionDisplay:
     """How often each true class (rows) is predicted as each class (columns), lowest class first.
 
-    Cells show counts and are shaded by the share of their row. What is near the diagonal is a small
-    error; the title gives both errors of the paper. Draw it with `from_estimator` or
+    Cells show counts and are shaded by the share of their row. Cells near the diagonal are small
+    errors; the title gives both errors of the paper. Draw it with `from_estimator` or
     `from_predictions`.
 
     Parameters
@@ -37,8 +37,8 @@ class OrdinalConfusionDisplay:
 
     See Also
     --------
-    ProjectionDisplay : Why: where the rows of each class lie.
-    ReliabilityDisplay : Whether probabilities can be believed.
+    ProjectionDisplay : Why rows are confused: where the rows of each class lie.
+    ReliabilityDisplay : Whether probabilities are calibrated.
 
     Examples
     --------
@@ -105,7 +105,7 @@ class OrdinalConfusionDisplay:
         """
         true, predicted = label_array(y_true), label_array(y_pred)
         if true.shape != predicted.shape:
-            raise ValueError(f"y_true has the shape {true.shape}, but y_pred {predicted.shape}")
+            raise ValueError(f"y_true has shape {true.shape}, but y_pred has {predicted.shape}")
         if classes is None:
             found = true[~unlabeled_rows(true)]
             order = np.array(sorted({*found.tolist(), *predicted.tolist()}))

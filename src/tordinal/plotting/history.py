@@ -1,4 +1,4 @@
-"""What Algorithm 1 did: the objective, and the labels that were swapped."""
+"""The history of Algorithm 1: the objective and the swaps."""
 
 from collections.abc import Sequence
 from typing import Any

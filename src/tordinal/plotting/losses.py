@@ -1,4 +1,4 @@
-"""The losses of Table II as each class sees them."""
+"""The losses of Table II for each class."""
 
 from collections.abc import Sequence
 from typing import Any

@@ -41,7 +41,7 @@ class ProjectionDisplay:
 
     See Also
     --------
-    OrdinalConfusionDisplay : How often each class is taken for each other.
+    OrdinalConfusionDisplay : How often each class is predicted as each other.
 
     Examples
     --------
@@ -70,7 +70,7 @@ class ProjectionDisplay:
         X : {array-like, sparse matrix} of shape (n_samples, n_features)
             Rows.
         y : array-like of shape (n_samples,)
-            Their labels; unlabelled rows (-1, None or NaN) get a line of their own.
+            Their labels; unlabelled rows (-1, None or NaN) have a separate line.
         ax : matplotlib Axes, default=None
             Where to draw. None: a new figure.
 
@@ -131,7 +131,7 @@ class ProjectionDisplay:
         if t.shape != (len(names) - 1,):
             raise ValueError(
                 f"thresholds has the shape {t.shape}, but {len(names)} classes have "
-                f"{len(names) - 1} thresholds between them. Name all classes with `classes`."
+                f"{len(names) - 1} thresholds between them. Pass all classes as `classes`."
             )
         return cls(projections, ranks, t, names).plot(ax=ax)
 

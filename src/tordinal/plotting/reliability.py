@@ -1,4 +1,4 @@
-"""Whether probabilities can be believed."""
+"""Whether probabilities are calibrated."""
 
 from typing import Any
 
@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 
 class ReliabilityDisplay:
-    """Cumulative probabilities P(y > k) against how often they came true.
+    """Cumulative probabilities P(y > k) against observed frequencies.
 
     On the dashed diagonal both are the same. Above it probabilities are too low, below it too high.
     Draw it with `from_estimator` or `from_predictions`.
@@ -24,7 +24,7 @@ class ReliabilityDisplay:
     predicted : ndarray of shape (n_bins,)
         Mean probability in each bin.
     observed : ndarray of shape (n_bins,)
-        Share that came true.
+        Observed frequency.
     low, high : ndarray of shape (n_bins,)
         95 % interval of that share (Wilson). A row counts once in each bin, however many of its
         probabilities are in it.
@@ -78,7 +78,7 @@ class ReliabilityDisplay:
         y : array-like of shape (n_samples,)
             Their labels; rows without one (-1, None or NaN) are excluded.
         n_bins : int, default=8
-            Number of bins; each has about as many probabilities. Fewer bins have shorter intervals.
+            Number of bins, of about equal size. Fewer bins have shorter intervals.
         name : str, default=None
             Name in the legend. None: the class of the estimator.
         ax : matplotlib Axes, default=None
@@ -122,7 +122,7 @@ class ReliabilityDisplay:
             The classes of the columns from the lowest to the highest. None: the labels in y_true,
             sorted.
         n_bins : int, default=8
-            Number of bins; each has about as many probabilities. Fewer bins have shorter intervals.
+            Number of bins, of about equal size. Fewer bins have shorter intervals.
         name : str, default=None
             Name in the legend. None: no legend.
         ax : matplotlib Axes, default=None

@@ -39,6 +39,7 @@ def render_report(
     table: Table,
     source: str,
     result: str,
+    *,
     abstained: tuple[int, float] | None = None,
     groups: pd.DataFrame | None = None,
     reasons: Reasons | None = None,

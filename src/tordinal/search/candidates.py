@@ -28,9 +28,9 @@ class Candidate:
     transductive : bool
         Whether it learns from unlabelled rows.
     class_ratio, swaps, C2_max
-        Parameters of a transductive one.
+        Parameters of a transductive candidate.
     view : str or None
-        The view that it sees.
+        The view of the features that it uses.
     """
 
     C: float
@@ -70,7 +70,7 @@ class Candidate:
 
 
 def options(value: Any) -> list[Any]:
-    """A parameter of the search as the list of what to try."""
+    """A parameter of the search as a list of values to try."""
     return list(dict.fromkeys(value)) if isinstance(value, (list, tuple)) else [value]
 
 
@@ -81,7 +81,7 @@ def is_ratio(value: Any) -> bool:
 
 
 def read_views(views: Mapping[str, Any] | None, n_features: int, kernels: list[Any]) -> Views:
-    """The columns of each view; of the only one, without a name, all.
+    """The columns of each view; without views, all columns under the name None.
 
     Examples
     --------
@@ -103,7 +103,7 @@ def read_views(views: Mapping[str, Any] | None, n_features: int, kernels: list[A
 
 
 def pick_columns(given: Any, n_features: int, name: str) -> NDArray[np.int64]:
-    """Columns of X as indices, from anything that picks some.
+    """Columns of X as indices, from indices, a mask or a slice.
 
     Examples
     --------
@@ -114,8 +114,8 @@ def pick_columns(given: Any, n_features: int, name: str) -> NDArray[np.int64]:
         chosen = np.arange(n_features)[given]
     except (IndexError, TypeError, ValueError) as error:
         raise ValueError(
-            f"{name} must pick some of the {n_features} columns of X: {error}"
+            f"{name} must select some of the {n_features} columns of X: {error}"
         ) from None
     if chosen.ndim != 1 or len(chosen) == 0:
-        raise ValueError(f"{name} must pick at least one column of X")
+        raise ValueError(f"{name} must select at least one column of X")
     return chosen

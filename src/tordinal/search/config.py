@@ -16,20 +16,20 @@ __all__ = ["SearchConfig"]
 
 @dataclass(frozen=True)
 class SearchConfig:
-    """Everything that a search needs to know beside the rows.
+    """All parameters of a search.
 
     Attributes
     ----------
     base : Recipe
-        What all candidates have in common.
+        Parameters that all candidates share.
     C, kernel, loss : list
-        What supervised candidates are made of.
+        Values to try in supervised candidates.
     class_ratio, swaps, C2_max : list
-        What transductive candidates are made of.
+        Values to try in transductive candidates.
     views : dict of str to ndarray
         Columns of each view.
     scoring : Scoring
-        What candidates are compared by.
+        How candidates are compared.
     class_weights : ndarray of shape (n_classes,)
         Weights of the classes.
     ensemble_size : int
@@ -73,8 +73,8 @@ class SearchConfig:
     def transductive_candidates(
         self, settings: list[Candidate], n_labeled: int, n_unlabeled: int
     ) -> list[Candidate]:
-        """Every way to transduce, for some supervised candidates."""
-        balanced = min(1.0, n_labeled / n_unlabeled)  # all unlabelled rows weigh as the labelled
+        """All transductive variants of some supervised candidates."""
+        balanced = min(1.0, n_labeled / n_unlabeled)  # equal weights in sum
         candidates = [
             Candidate(
                 s.C, s.kernel, s.loss, True, class_ratio, swaps,

@@ -62,7 +62,7 @@ class SearchData:
 
     @classmethod
     def of(cls, config: SearchConfig, rows: TrainingSet) -> "SearchData":
-        """Deal the folds, and draw unlabelled rows where there are too many."""
+        """Make the folds, and draw unlabelled rows if there are too many."""
         rank = rows.rank
         counted = rows.weight > 0
         labeled = np.flatnonzero(~rows.unlabeled & counted)
@@ -72,8 +72,8 @@ class SearchData:
         n_splits = min(config.cv, int(counts[counts > 1].sum()))
         if n_splits < 2:
             raise ValueError(
-                "y: to choose, TORCV must hold labels out, and the only label of a class cannot "
-                "be. Label more rows, or choose a model yourself and use TOR."
+                "y: TORCV must hold out labels to choose a model, and cannot hold out the only "
+                "label of a class. Label more rows, or choose a model yourself and use TOR."
             )
         folds = [deal_folds(rank[labeled], n_splits, rng) for _ in range(REPEATS)]
         few, many = unlabeled, unlabeled
@@ -98,7 +98,7 @@ class SearchData:
         return self.rows.weight[self.labeled]
 
     def held_out(self, split: int) -> Index:
-        """Rows that a split holds out, by their place among the labelled ones."""
+        """Rows that a split holds out, by their position among the labelled ones."""
         return np.flatnonzero(self.folds[split // self.n_splits] == split % self.n_splits)
 
     def record(self, trial: Trial, split: int, distances: Array, labels: Ranks) -> None:
@@ -115,7 +115,7 @@ class SearchData:
     def for_calibration(
         self, trial: Trial, excluding: int | None = None
     ) -> tuple[Array, Ranks, Array]:
-        """Distances, ranks and weights of a candidate's held-out rows, but for those of a fold."""
+        """Distances, ranks and weights of a candidate's held-out rows, without those of a fold."""
         splits = [k for k in trial.distances if k != excluding]
         rows = np.concatenate([self.held_out(k) for k in splits])
         distances = np.concatenate([trial.distances[k] for k in splits])
@@ -128,7 +128,7 @@ class SearchData:
         return candidate.recipe(self.config.base, self.rows.n_classes)
 
     def view(self, candidate: Candidate) -> Matrix:
-        """All rows, with the columns that a candidate sees."""
+        """All rows, with the columns that a candidate uses."""
         if candidate.view not in self._views:
             columns, X = self.config.views[candidate.view], self.rows.X
             self._views[candidate.view] = X if columns is None else X[:, columns]

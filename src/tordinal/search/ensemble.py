@@ -18,9 +18,11 @@ __all__ = ["NEAR_TIE", "Comparison", "diverse", "mean_probabilities", "member_we
 
 Array = NDArray[np.float64]
 
-CLEARLY = 3.0  # standard errors of a difference from which a candidate is no member
-CONVINCING = {"dense": 60, "sparse": 20}  # labels from which a gain by unlabelled rows is believed
-EXPERT_GAIN = 2.0  # standard errors of its gain from which an expert joins: about 95 % confidence
+CLEARLY = 3.0  # standard errors of a difference from which a candidate is excluded
+CONVINCING = {"dense": 60, "sparse": 20}  # labels from which a gain by unlabelled rows is trusted
+EXPERT_GAIN = (
+    2.0  # standard errors of its gain from which an expert is included: about 95 % confidence
+)
 NEAR_TIE = 0.25  # standard errors within which the simpler model wins
 
 
@@ -28,7 +30,7 @@ NEAR_TIE = 0.25  # standard errors within which the simpler model wins
 class Comparison:
     """Compares candidates by their trials.
 
-    Wherever a fold is excluded, nothing depends on the labels of its rows.
+    If a fold is excluded, nothing depends on the labels of its rows.
 
     Attributes
     ----------
@@ -46,11 +48,11 @@ class Comparison:
         return {trial.candidate: trial for trial in self.trials}
 
     def estimate(self, trial: Trial, excluding: int | None = None) -> float:
-        """Estimated score of a candidate; where asked for, `excluding` the rows of a fold.
+        """Estimated score of a candidate, optionally `excluding` the rows of a fold.
 
-        Transductive candidates are tried on fewer folds than the supervised ones they extend. What
-        counts is the difference on the folds they share, added to the supervised score over all
-        repeats.
+        Transductive candidates are tried on fewer folds than the supervised ones they extend. Their
+        estimate is the difference on the folds that both share, plus the supervised score over
+        all repeats.
         """
         base = self._by_candidate.get(trial.candidate.setting)
         if not trial.candidate.transductive or base is None:
@@ -80,13 +82,13 @@ class Comparison:
         return -float(np.average(np.concatenate(costs), weights=np.concatenate(weights)))
 
     def _costs(self, trial: Trial, split: int) -> Array:
-        """What each row costs that a split holds out."""
+        """The cost of the prediction for each row that a split holds out."""
         costs = self.data.config.scoring.costs
         assert costs is not None
         return costs[self.data.truth[self.data.held_out(split)], trial.labels[split]]
 
     def best(self, trials: list[Trial], n: int, excluding: int | None = None) -> list[Trial]:
-        """The n best candidates; for a single one near-ties go to the simpler model."""
+        """The n best candidates; for n = 1 near-ties go to the simpler model."""
         estimates = {t: self.estimate(t, excluding) for t in trials if not t.dropped}
         scored = [t for t, estimate in estimates.items() if estimate > -np.inf]
         order = sorted(
@@ -106,8 +108,8 @@ class Comparison:
     ) -> dict[Trial, float]:
         """The members, with their weights, the largest first.
 
-        An expert, the best one first, joins where the ensemble with it has better probabilities of
-        held-out rows, by more than two standard errors: else the simpler ensemble is preferred.
+        Experts, the best one first, are included if that improves the probabilities of held-out
+        rows by more than two standard errors: otherwise the simpler ensemble is preferred.
         """
         accepted = [t for t in trials if isinstance(t.candidate, Candidate)]
         experts = [t for t in trials if not isinstance(t.candidate, Candidate)]
@@ -121,7 +123,7 @@ class Comparison:
     def _better(
         self, members: dict[Trial, float], others: dict[Trial, float], excluding: int | None
     ) -> bool:
-        """Whether an ensemble beats another by more than chance does."""
+        """Whether an ensemble is significantly better than another."""
         gain, weight = self._probability_scores(others, excluding)
         return _exceeds_chance(
             gain - self._probability_scores(members, excluding)[0], weight, EXPERT_GAIN
@@ -132,7 +134,7 @@ class Comparison:
     ) -> tuple[Array, Array]:
         """The ranked probability score of an ensemble in rows of the first repeat; their weights.
 
-        It separates ensembles with fewer rows than the number of wrong ranks does.
+        It needs fewer rows than the number of wrong ranks to tell ensembles apart.
         """
         data = self.data
         splits = [k for k in range(data.n_splits) if k != excluding]
@@ -153,8 +155,9 @@ class Comparison:
         """The n best candidates with their weights, the largest first.
 
         With few labels a transductive candidate is among the best by chance as often as not, so
-        those that would be chosen without unlabelled rows keep a part of the weight. Of sparse
-        rows, which are mostly texts, unlabelled ones help so often that fewer labels convince.
+        those that would be chosen without unlabelled rows keep a part of the weight. On
+        sparse rows, which are mostly texts, unlabelled rows help so often that fewer labels are
+        enough.
         """
         chosen = self.best(trials, n, excluding)
         weights = _shares(chosen, n)
@@ -168,9 +171,9 @@ class Comparison:
         return dict(sorted(weights.items(), key=lambda item: -item[1]))
 
     def _clearly_worse(self, trial: Trial, top: Trial, excluding: int | None) -> bool:
-        """Whether a candidate lost to the best by more than chance does, on the rows of both.
+        """Whether a candidate is significantly worse than the best, on the rows that both predict.
 
-        A vote evens out the chance of a choice among equals, but several bad models outvote a good
+        Votes reduce the variance of a choice among equals, but several bad models outvote a good
         one.
         """
         data = self.data
@@ -185,7 +188,7 @@ class Comparison:
         return _exceeds_chance(lost, data.weight[rows], CLEARLY)
 
     def _complexity(self, c: Any) -> tuple[bool, int, int, float]:
-        """What near-ties are decided by; experts are less simple than other models."""
+        """How near-ties are decided; experts count as less simple than other models."""
         config = self.data.config
         if not isinstance(c, Candidate):
             return c.transductive, len(config.views), 0, 0.0
@@ -194,14 +197,14 @@ class Comparison:
 
 
 def _exceeds_chance(gain: Array, weight: Array, errors: float) -> bool:
-    """Whether a weighted mean is more than so many of its standard errors above 0."""
+    """Whether a weighted mean is more than some of its standard errors above 0."""
     share = weight / weight.sum()
     mean = float(share @ gain)
     return mean > errors * float(np.sqrt(share**2 @ (gain - mean) ** 2))
 
 
 def _shares(members: list[Trial], n: int) -> dict[Trial, float]:
-    """The share of each member in the decision; an expert has that of its whole kind, a quarter."""
+    """The share of each member in the decision; an expert gets a quarter, like a whole kind."""
     weights = member_weights(len(members))
     weights += [0 if isinstance(t.candidate, Candidate) else max(1, n // 4) - 1 for t in members]
     return dict(zip(members, (weights / weights.sum()).tolist(), strict=True))

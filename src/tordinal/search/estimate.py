@@ -1,8 +1,8 @@
 """Stage 4: the errors to expect, from models that were chosen without the row that they rate.
 
-The best of many candidates owes part of its score to chance, and its own score does not show that.
-So the choice is made again for every fold, by the errors on the rows of the other folds, and the
-fold's rows are rated by what was chosen then. Nothing is fitted again for it.
+The score of the best of many candidates is too optimistic. So the choice is repeated for every
+fold, by the errors on the rows of the other folds, and the models chosen then rate the rows of the
+fold. No model is fitted for this.
 """
 
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ class EstimatedErrors:
 
 
 def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
-    """Rate every fold by what the other folds would have chosen.
+    """Rate every fold by the ensemble that the other folds choose.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
     Returns
     -------
     estimated : EstimatedErrors
-        What may be expected.
+        The errors to expect.
     """
     comparison, folds = Comparison(data, trials), range(data.n_splits)
     scored = [t for t in trials if not t.dropped and comparison.estimate(t) > -np.inf]
@@ -114,7 +114,7 @@ def _probabilities(data: SearchData, members: dict[Trial, float], k: int) -> Arr
 
 
 def _ranks(data: SearchData, members: dict[Trial, float], p: Array, k: int) -> Ranks:
-    """Ranks of a fold's rows: what an ensemble decides, or a single model's own."""
+    """Ranks of a fold's rows: the decision of an ensemble, or of a single model."""
     if len(members) > 1:
         return decide(p, data.config.scoring.decides_by)
     return next(iter(members)).labels[k]

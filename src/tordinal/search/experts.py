@@ -1,4 +1,4 @@
-"""Experts: estimators of the user's that compete with the other candidates."""
+"""Experts: estimators of the user that compete with the other candidates."""
 
 import warnings
 from collections import Counter
@@ -39,7 +39,7 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True, eq=False)
 class Expert:
-    """A classifier as a candidate, in the place of a `Candidate`.
+    """A classifier as a candidate.
 
     Attributes
     ----------
@@ -48,7 +48,7 @@ class Expert:
     estimator : estimator
         A classifier with `predict_proba`, not fitted.
     columns : ndarray, callable or None
-        The columns of X that it sees, or a function of X. None: X.
+        The columns of X that it uses, or a function of X. None: X.
     transductive : bool
         Whether it learns from unlabelled rows, marked as -1.
     """
@@ -67,11 +67,11 @@ class Expert:
 
     @property
     def kind(self) -> str:
-        """What it has in common with no other candidate."""
+        """Its name: each expert is a kind of its own."""
         return self.name
 
     def see(self, X: Any) -> Any:
-        """What it sees of some rows."""
+        """The columns of some rows that it uses."""
         return see(X, self.columns)
 
 
@@ -146,7 +146,7 @@ def _last_step(estimator: Any) -> Any:
 
 
 def fit_expert(expert: Expert, X: Any, rank: Ranks, weight: Array) -> Any:
-    """A copy of the estimator, fitted to what it sees of some rows, with their weights if it can.
+    """A copy of the estimator, fitted to some rows, with their weights if it supports them.
 
     Weights that are all 1 are not passed.
     """
@@ -161,7 +161,7 @@ def fit_expert(expert: Expert, X: Any, rank: Ranks, weight: Array) -> Any:
 
 
 def _weight_of_last_step(pipeline: Any) -> str:
-    """How a pipeline calls the weights of its classifier."""
+    """The parameter of a pipeline for the weights of its classifier."""
     routed = get_config().get("enable_metadata_routing", False)
     return "sample_weight" if routed else f"{pipeline.steps[-1][0]}__sample_weight"
 
@@ -169,15 +169,15 @@ def _weight_of_last_step(pipeline: Any) -> str:
 def expert_distances(fitted: Any, X: Any, n_classes: int) -> Array:
     """Distances to thresholds that give an expert's probabilities by the logistic curve.
 
-    They are the logits of P(y > k), so that an expert is calibrated as any other candidate. A class
-    that it does not know has probability 0, but for a share of the uniform distribution.
+    They are the logits of P(y > k), so that an expert is calibrated as any other candidate. A small
+    share of the uniform distribution is mixed in, so that unknown classes have probabilities, too.
 
     Parameters
     ----------
     fitted : estimator
         Fitted to ranks.
     X : object
-        What it sees of some rows.
+        The columns of some rows that it uses.
     n_classes : int
         K.
 
@@ -197,7 +197,7 @@ def expert_distances(fitted: Any, X: Any, n_classes: int) -> Array:
         raise ValueError(f"its predict_proba returned an array of shape {given.shape}")
     total = given.sum(axis=1, keepdims=True)
     if not (np.isfinite(given).all() and (given >= 0).all() and (total > 0).all()):
-        raise ValueError("its predict_proba returned what are no probabilities")
+        raise ValueError("its predict_proba returned values that are not probabilities")
     p = np.full((len(given), n_classes), FLOOR / n_classes)
     p[:, known.astype(np.int64)] += (1.0 - FLOOR) * given / total
     above = np.cumsum(p[:, :0:-1], axis=1)[:, ::-1]
@@ -205,7 +205,7 @@ def expert_distances(fitted: Any, X: Any, n_classes: int) -> Array:
 
 
 def expert_ranks(distances: Array, costs: Array) -> Ranks:
-    """The ranks of least expected cost by an expert's own probabilities."""
+    """The ranks of least expected cost by an expert's probabilities."""
     above = 1.0 / (1.0 + np.exp(-distances))
     edge = np.ones((len(above), 1))
     return decide(np.hstack([edge, above]) - np.hstack([above, 0.0 * edge]), costs)
@@ -216,7 +216,7 @@ def cross_validate_experts(
 ) -> list[Trial]:
     """Cross-validate experts on the folds of the supervised candidates.
 
-    An expert that fails in a fold drops out, with a warning.
+    An expert that fails in a fold is excluded, with a warning.
 
     Parameters
     ----------
@@ -225,7 +225,7 @@ def cross_validate_experts(
     experts : list of Expert
         The experts.
     progress : Progress
-        Whom to tell.
+        Where progress is reported.
 
     Returns
     -------

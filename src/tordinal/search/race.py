@@ -24,9 +24,12 @@ __all__ = ["race"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-KEPT = (0.67, 0.4)  # share of the transductive candidates that go on after one fold, and after two
-# Solver iterations of a transductive candidate in a fold of the race. One that takes many times
-# what the others take is out: it would cost as many times more to fit at the end.
+KEPT = (
+    0.67,
+    0.4,
+)  # shares of the transductive candidates that are kept after one fold, and after two
+# Limits of solver iterations of a transductive candidate in a fold of the race. One that takes many
+# times as long as others is dropped: it would also take as long to fit at the end.
 FIRST_STEPS, FIRST_STEPS_A_ROW = 500_000, 200  # in the first fold
 TIMES_MEDIAN, LEAST_STEPS = 20.0, 100_000  # in later ones, by the fold before
 RACE_TOL = 1e-2  # tolerance in the race
@@ -36,18 +39,18 @@ RACE_C2, RACE_SHARE, RACE_FACTOR = 1e-3, 1e-2, 4.0  # its first C2, at most this
 def race(
     data: SearchData, supervised: list[Trial], candidates: list[Candidate], progress: Progress
 ) -> list[Trial]:
-    """Cross-validate transductive candidates fold by fold; the worse ones drop out early.
+    """Cross-validate transductive candidates fold by fold; worse ones are dropped early.
 
     Parameters
     ----------
     data : SearchData
         The rows.
     supervised : list of Trial
-        Trials of the supervised candidates, which they are compared with.
+        Trials of the supervised candidates, for comparison.
     candidates : list of Candidate
         Transductive candidates.
     progress : Progress
-        Whom to tell.
+        Where progress is reported.
 
     Returns
     -------
@@ -57,7 +60,7 @@ def race(
     comparison = Comparison(data, supervised)
     first = {c.kind: c for c in candidates}
     held = {kind: data.hold(c, data.sampled) for kind, c in first.items()}
-    # The solver's form of the rows stands for them in a fit.
+    # Fits use the solver's form of the rows instead of X.
     n = len(data.sampled)
     weight = data.fit_weight[data.sampled]
     rows = TrainingSet(None, data.rows.rank[data.sampled], weight, data.rows.n_classes)
@@ -96,9 +99,9 @@ def race(
 
 
 def _coarse(recipe: Recipe) -> Recipe:
-    """A fit in the race: in larger steps of C2, and less exact.
+    """The recipe in the race: larger steps of C2 and a larger tolerance.
 
-    That halves the time and changes held-out ranks by less than other folds would.
+    This halves the time and changes held-out ranks less than other folds do.
     """
     start, tol = min(RACE_C2, RACE_SHARE * recipe.C), max(recipe.tol, RACE_TOL)
     return replace(recipe, tol=tol, C2_start=start, C2_factor=RACE_FACTOR, rough=True)

@@ -25,7 +25,7 @@ ZERO_ONE_SCORERS = ("accuracy", "neg_mean_zero_one_error")
 
 @dataclass(frozen=True)
 class Scoring:
-    """What candidates are compared by.
+    """How candidates are compared.
 
     Errors are counted row by row, so that the rows of a fold can be excluded; a scorer sees a fold
     as a whole.
@@ -39,7 +39,7 @@ class Scoring:
     decides_by : ndarray of shape (n_classes, n_classes)
         The costs whose expected value the ensemble minimises.
     name : str
-        Their name in `COSTS`; empty if they are the user's.
+        Name of the costs in `COSTS`; empty for the user's own.
     tags, classes
         Tags and classes of the estimator, for the scorer.
     """
@@ -78,12 +78,12 @@ class Scoring:
 
     @property
     def custom(self) -> bool:
-        """Whether the costs are the user's: the predicted class need not be the most probable."""
+        """Whether the user gave costs: the predicted class need not be the most probable."""
         return not self.name
 
     @property
     def expert_costs(self) -> Array:
-        """The costs that a single expert decides by: the median, as other models do, or the mode.
+        """The costs by which a single expert decides: for the median, as other models, or the mode.
 
         The mode is for scorers and costs that count wrong ranks only.
         """
@@ -128,7 +128,7 @@ class Scoring:
 
 
 class HeldOut:
-    """Predictions for a fold, in the shape that scikit-learn's scorers ask for."""
+    """Predictions for a fold, as an estimator for scikit-learn's scorers."""
 
     _estimator_type = "classifier"
 

@@ -10,12 +10,12 @@ from tordinal.fitting import Recipe
 from tordinal.losses import check_loss, is_smooth
 from tordinal.parallel import in_order
 from tordinal.progress import Progress
-from tordinal.reduction import Ranks
 from tordinal.search.candidates import Candidate, Kind
 from tordinal.search.data import REPEATS, SearchData
 from tordinal.search.ensemble import NEAR_TIE
 from tordinal.search.trials import Trial
 from tordinal.solvers import Solution, solver_for
+from tordinal.training_set import TrainingSet
 
 __all__ = ["best_settings", "cross_validate"]
 
@@ -23,14 +23,14 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 SETTINGS = 3  # supervised settings (loss, kernel and its best C) whose variants enter the race
-SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is hopeless
+SUPERVISED_STEPS = 200_000  # a setting that takes longer on a few hundred rows is not competitive
 AT_BOUND = 0.999  # share of the cost at which a dual variable counts as at its bound
 
 
 def cross_validate(
     data: SearchData, candidates: list[Candidate], progress: Progress
 ) -> list[Trial]:
-    """Cross-validate supervised candidates; those of one kind share a path of rising C.
+    """Cross-validate supervised candidates; those of one kind share a path of increasing C.
 
     Parameters
     ----------
@@ -39,7 +39,7 @@ def cross_validate(
     candidates : list of Candidate
         Supervised candidates.
     progress : Progress
-        Whom to tell.
+        Where progress is reported.
 
     Returns
     -------
@@ -56,11 +56,13 @@ def cross_validate(
         for held in [data.hold(path[0], data.labeled)]
         for split in range(REPEATS * data.n_splits)
     ]
+    weight = data.fit_weight[data.labeled]
+    labeled = TrainingSet(None, data.truth, weight, data.rows.n_classes)
     results = in_order(
         (
             delayed(_supervised_path)(
-                data.recipe(path[0]), held, data.truth, data.fit_weight[data.labeled],
-                data.held_out(split), [c.C for c in path], data.rows.n_classes, data.memory_share,
+                data.recipe(path[0]), held, labeled, data.held_out(split), [c.C for c in path],
+                data.memory_share,
             )
             for split, path, held in jobs
         ),
@@ -77,17 +79,15 @@ def cross_validate(
 def _supervised_path(
     recipe: Recipe,
     data: Gram | Rows,
-    y: Ranks,
-    weight: Array,
-    rows: Index,
+    labeled: TrainingSet,
+    hidden: Index,
     costs: list[float],
-    n_classes: int,
     share: float,
 ) -> list[Array]:
     """Distances of held-out rows for each C, from the smallest up, each started from the last."""
-    solver = solver_for(data, recipe.problem(n_classes), share)
-    weight = weight.copy()
-    weight[rows] = 0.0
+    solver = solver_for(data, recipe.problem(labeled.n_classes), share)
+    weight = labeled.weight.copy()
+    weight[hidden] = 0.0
     solution: Solution | None = None
     distances = []
     for C in costs:
@@ -95,10 +95,10 @@ def _supervised_path(
         u = None if solution is None else solution.u
         if u is None or np.abs(u).max() >= AT_BOUND:
             solution = solver.solve(
-                y, C * weight, warm=solution, tol=recipe.tol, max_iter=SUPERVISED_STEPS
+                labeled.rank, C * weight, warm=solution, tol=recipe.tol, max_iter=SUPERVISED_STEPS
             )
         assert solution is not None
-        distances.append(solution.h[rows][:, None] - solution.thresholds)
+        distances.append(solution.h[hidden][:, None] - solution.thresholds)
     return distances
 
 

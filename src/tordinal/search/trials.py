@@ -1,4 +1,4 @@
-"""What cross-validation has found out about a candidate."""
+"""The results of cross-validation for one candidate."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -16,7 +16,7 @@ Array = NDArray[np.float64]
 
 @dataclass(eq=False)
 class Trial:
-    """What cross-validation found out about a candidate.
+    """The results of cross-validation for one candidate.
 
     Attributes
     ----------
@@ -29,9 +29,9 @@ class Trial:
     labels : dict of int to ndarray
         Their predicted ranks, for the folds of all repeats.
     dropped : bool
-        Whether it is out of the race.
+        Whether it was dropped from the race.
     over_budget : bool
-        Whether that is because it took many times the work of others.
+        Whether it was dropped because it took many times as long as others.
     """
 
     candidate: Any

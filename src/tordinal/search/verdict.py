@@ -1,4 +1,4 @@
-"""The results of a search: a table, and one line."""
+"""The results of a search: a table, and a summary in one line."""
 
 from typing import Any
 

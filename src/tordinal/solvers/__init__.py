@@ -46,7 +46,7 @@ Why each exists:
     rows whatever C is. The cluster uses the same code, because all that touches rows is a sum over
     blocks.
 `SquareRoot`
-    Not a choice of its own: a kernel matrix made into features, so that `Newton` can solve it.
+    Not chosen directly: it turns a kernel matrix into features, so that `Newton` can solve it.
 
 ``docs/mathematics.md`` derives the methods; ``docs/benchmarks.md`` has the measurements.
 """

@@ -1,4 +1,4 @@
-"""Small pieces of linear algebra that the solvers share: factors and conjugate gradients."""
+"""Linear algebra that the solvers share: factors and conjugate gradients."""
 
 from collections.abc import Callable
 from typing import Any
@@ -20,7 +20,7 @@ Index = NDArray[np.int64]
 JITTER = {np.dtype(np.float64): 1e-13, np.dtype(np.float32): 1e-6}  # added to a diagonal of 1
 MAX_TRIES = 12  # each with a jitter ten times as large
 RANK = 1e-13  # share of the largest diagonal element that is rounding
-ZERO_MATRIX = 1e-12  # elements of a matrix that is zero but for rounding
+ZERO_MATRIX = 1e-12  # elements of a matrix that is zero except for rounding
 RANK_RESIDUAL = 1e-5  # share of NOT_POSITIVE that a root of low rank may leave on the diagonal
 GROWTH = 10.0  # of rounding errors in a factorisation with pivoting
 NOT_POSITIVE = 1e-6  # largest error of a square root, as a share of the diagonal
@@ -40,8 +40,8 @@ class Factor:
     shift : float
         Added to its diagonal.
     less : ndarray of shape (n,) or None
-        A vector whose square is taken off it, A + shift I - less less'; A - less less' has no
-        negative eigenvalue but by rounding.
+        A vector whose outer product is subtracted: A + shift I - less less'. A - less less' has no
+        negative eigenvalues, except by rounding.
     """
 
     def __init__(self, A: Any, shift: float = 0.0, less: Array | None = None):
@@ -117,8 +117,8 @@ def cholesky_solve(lower: Any, right: Array) -> Array:
 def square_root(A: Array, rounding: float = 0.0) -> tuple[Array, Index] | None:
     """Rows L with L L' = A for a positive semi-definite matrix; None for any other.
 
-    Cholesky's method with pivoting, which ends where the rest is rounding. With L come the
-    pivots: as many of its rows as it has columns, which make a lower triangle. Elements of A may
+    Cholesky's method with pivoting, which stops when the rest is rounding. Also returned are the
+    pivots: as many of its rows as it has columns, which form a lower triangle. Elements of A may
     have errors of the size of `rounding`, which make it indefinite.
     """
     top = float(np.max(A.diagonal(), initial=0.0))
@@ -138,8 +138,8 @@ def low_rank_root(
 ) -> tuple[Array, Index] | None:
     """Rows L with L L' = A for a positive semi-definite matrix of low rank, from some of its rows.
 
-    Cholesky's method with pivoting, as in `square_root`, but it asks for one row of A at a time and
-    needs memory for L alone.
+    Cholesky's method with pivoting, as in `square_root`, but it needs one row of A at a time, and
+    memory for L alone.
 
     Parameters
     ----------
@@ -148,7 +148,7 @@ def low_rank_root(
     row : callable
         Gives a row of A by its index, in double precision.
     most : int
-        The rank up to which the root is wanted.
+        The largest rank of interest.
 
     Returns
     -------
@@ -202,8 +202,8 @@ def conjugate_gradients(
 ) -> tuple[Array, int]:
     """Solve A v = right for a positive A; v and the iterations taken.
 
-    They stop where another iteration would no longer add much to the decrease that the quadratic
-    model promises (Nash and Sofer): what counts is a good direction, not an accurate solution.
+    They stop when another iteration would add little to the decrease of the quadratic model (Nash
+    and Sofer): a good direction is enough, an accurate solution is not needed.
     """
     v, r = np.zeros_like(right), right
     p = q = precondition(r)

@@ -19,8 +19,10 @@ __all__ = ["Solution", "Solver", "Task"]
 COARSE = 10.0
 GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
 LARGEST_COST = 150.0  # logarithm of the largest cost of rows of unit size: squares are finite
-HUGE_COST = 1e8  # largest cost times kernel value of rows of unit size, from which rounding counts
-UNRESOLVED = 1e12  # kernel values times costs from which it matters that they hardly differ
+HUGE_COST = (
+    1e8  # largest cost times kernel value of rows of unit size, from which rounding errors matter
+)
+UNRESOLVED = 1e12  # kernel values times costs from which differences by rounding matter
 TINY = np.finfo(np.float64).tiny
 NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding
 
@@ -49,13 +51,13 @@ class Solution:
     coef : ndarray of shape (n_features,)
         w itself, where the solver has it.
     n_iter : int
-        Steps taken.
+        Solver iterations.
     violation : float
         How far the optimality conditions are violated, in the measure that `tol` bounds.
     converged : bool
         Whether `violation` is within the tolerance.
     next_start : Solution or None
-        Where the solver itself ended, if a better point was known; the next training starts there.
+        The end point of the solver, if a better point was known; the next training starts there.
     """
 
     h: Array
@@ -98,8 +100,7 @@ class Task:
     def gap_too_large(self, gap: float, value: float) -> bool:
         """Whether a duality gap exceeds the tolerance.
 
-        Where violations of the optimality conditions are small, a huge cost can make them weigh
-        much all the same.
+        A huge cost can make even small violations of the optimality conditions weigh much.
         """
         return gap > GAP * self.tol * value + NEGLIGIBLE * float(self.cost.sum())
 
@@ -154,9 +155,9 @@ class Solver(ABC):
         tol : float
             How far the optimality conditions may be violated.
         max_iter : int
-            Steps at most; -1 for no limit but the solver's own.
+            Iterations at most; -1 for the solver's own limit.
         on_chunk : callable, optional
-            Called with the steps so far and the violation, several times a second.
+            Called with the iterations so far and the violation, several times a second.
 
         Returns
         -------
@@ -280,10 +281,10 @@ class Solver(ABC):
 
     @abstractmethod
     def refinement(self, n_rows: int) -> tuple[float, int] | None:
-        """The tolerance and the steps of a last training; None where that would take too long."""
+        """Tolerance and iteration limit of a last training; None if it would take too long."""
 
     def refine(self, solution: Solution) -> Solution:
-        """Bring a solution nearer to the optimum, that of a small problem to rounding accuracy."""
+        """Continue with a finer tolerance: to rounding accuracy for a small problem."""
         best, last = solution, self.refinement(len(solution.y))
         if last is not None:
             tol, max_iter = last
@@ -293,7 +294,7 @@ class Solver(ABC):
         return replace(best, n_iter=solution.n_iter, converged=solution.converged)
 
     def _with_middle_thresholds(self, solution: Solution) -> Solution:
-        """The same with thresholds that its projections determine, of several the middle ones."""
+        """The solution with the best thresholds for its h, the middle ones if several are best."""
         problem, y, cost, h = self.original, solution.y, solution.cost, solution.h
         if problem.smooth:
             return solution

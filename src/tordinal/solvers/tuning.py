@@ -31,7 +31,7 @@ class SMOTuning:
 
     # Rows up to which all are in the working set: no rounds, but longer steps; not measured.
     whole_rows: int = 4096
-    # The same where pairs of thresholds take turns, each with rows of its own; not
+    # The same where pairs of thresholds take turns, each with its own rows; not
     # measured.
     whole_rows_by_pairs: int = 8192
     # Rows of a working set: fewer rounds, or fewer cache misses. 1,040, 2,320 and 3,088 were

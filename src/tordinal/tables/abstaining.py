@@ -1,4 +1,4 @@
-"""What abstaining is worth: the error of the rows that are kept, by how many are."""
+"""The effect of abstaining: the error of the rows that are kept, by their share."""
 
 from typing import Any
 
@@ -22,14 +22,14 @@ def abstain_curve(rating: Rating, abstain: float | None = None) -> pd.DataFrame:
     rating : Rating
         A rated table.
     abstain : float or None
-        A confidence that gets a row of its own.
+        A confidence to include.
 
     Returns
     -------
     curve : DataFrame
         `confidence` from which rows are kept, `share` of the unrated rows that are, the `ratings`
         among the held-out ones that the errors are those of, `accuracy` and `mae` with their
-        margins. Rows with fewer than 10 such ratings are left out. The share falls from row to
+        margins. Rows with fewer than 10 such ratings are excluded. The share falls from row to
         row.
     """
     columns = [
@@ -58,7 +58,7 @@ def abstain_curve(rating: Rating, abstain: float | None = None) -> pd.DataFrame:
 
 
 def describe_abstaining(rating: Rating, abstain: float) -> str:
-    """What leaving rows below a confidence unrated is worth, in one sentence."""
+    """The effect of leaving rows below a confidence unrated, in one sentence."""
     curve = abstain_curve(rating, abstain)
     mine = curve[curve["confidence"] == abstain]
     if len(curve) == 0 or len(mine) == 0:

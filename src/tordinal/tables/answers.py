@@ -63,7 +63,7 @@ class Answers:
         cls, labels: list[Any], confidence: Any, given: Any, probability: Any, classes: list[Any],
         abstain: float | None, reasons: list[str] | None = None,
     ) -> "Answers":  # fmt: skip
-        """The same from its parts."""
+        """From labels, confidences and probabilities."""
         unsure = ~given & (confidence < (0.0 if abstain is None else abstain))
         sources = ["given" if g else "unsure" if u else "predicted" for g, u in zip(
             given, unsure, strict=True)]  # fmt: skip

@@ -1,7 +1,7 @@
-"""Archives of a few arrays and JSON texts, written regularly and read with suspicion.
+"""Archives of arrays and JSON texts; archives that are read are checked first.
 
-Nothing is unpacked before its size, name and kind were checked, and an array takes no more memory
-than the bytes that are there.
+Size, name and type of each member are checked before it is unpacked, and no array takes more
+memory than the bytes in the file.
 """
 
 import io
@@ -14,12 +14,15 @@ import numpy as np
 
 __all__ = ["ENCODER", "LABEL", "checked_json", "pack", "unpack"]
 
-LABEL = "tordinal.json"  # the member of a model file that says what it is
+LABEL = "tordinal.json"  # the member of a model file that describes it
 ENCODER = "encoder.zip"  # the member that is a tuned sentence encoder, which checks itself
 NAME = re.compile(r"[0-9]{1,6}\.(npy|npz)|[a-z]{1,20}\.json|encoder\.zip")
 KINDS = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 MOST = 20_000  # members
-ALWAYS, TIMES = 64 * 2**20, 50  # bytes that may be unpacked: so many, and so many times the file
+ALWAYS, TIMES = (
+    64 * 2**20,
+    50,
+)  # bytes that may be unpacked: the larger of this and a multiple of the file
 EPOCH = (1980, 1, 1, 0, 0, 0)
 
 
@@ -93,7 +96,7 @@ def _check(infos: list[zipfile.ZipInfo], size: int, name: re.Pattern[str] = NAME
         if not name.fullmatch(info.filename):
             raise ValueError(f"it has a member {info.filename[:40]!r}, which no model has")
         if info.compress_type not in KINDS or info.flag_bits & 1:
-            raise ValueError("it is packed in a way that models are not")
+            raise ValueError("it is packed in another way than models")
     unpacked = sum(info.file_size for info in infos)
     if unpacked > _allowed(size):
         raise ValueError(f"it would unpack to {unpacked / 2**30:.1f} GiB")
@@ -117,7 +120,7 @@ def _check_array(data: bytes) -> None:
     for length in shape:
         needed *= int(length)
     if needed != there:
-        raise ValueError("an array in it is not as large as it says")
+        raise ValueError("an array in it is not as large as its header says")
 
 
 def _check_arrays(data: bytes) -> None:
@@ -136,7 +139,7 @@ def _check_arrays(data: bytes) -> None:
 
 
 def checked_json(data: bytes, most: int) -> Any:
-    """A JSON text of at most so many bytes, without numbers that are none."""
+    """A JSON text of at most `most` bytes, without NaN and infinity."""
     if len(data) > most:
         raise ValueError(f"its label has {len(data):,} bytes")
 

@@ -1,6 +1,6 @@
 """Numbers and dates as people write them in tables: how a whole column is read, and each cell.
 
-One cell does not tell whether ``1,234`` is a thousand or a little more than one, or ``03/04/2024``
+One cell does not show whether ``1,234`` is a thousand or a little more than one, or ``03/04/2024``
 in March or in April. A column often does. Otherwise the reading is a guess, and a note says so.
 """
 
@@ -28,7 +28,7 @@ __all__ = [
     "read_numbers",
 ]
 
-# Cells that people put where they have no number, date or rating, in lower case.
+# Cells that people write for a missing number, date or rating, in lower case.
 MARKS = {
     "?", "??", "???", "-", "--", "---", "–", "—", ".", "..", "...", "…", "x", "tbd", "tba", "tbc",
     "unknown", "missing", "not available", "not applicable", "not rated", "unrated", "no rating",
@@ -50,7 +50,7 @@ WHOLE = {
     ".": re.compile(rf"\d{{1,3}}(?:[,{SPACES}]\d{{3}})+(?:\.\d+)?|\d+(?:\.\d*)?|\.\d+"),
     ",": re.compile(rf"\d{{1,3}}(?:[.{SPACES}]\d{{3}})+(?:,\d+)?|\d+(?:,\d*)?|,\d+"),
 }
-# What columns of plain numbers consist of, joined: such a column is read at once.
+# Columns of plain numbers, joined with line breaks: such a column is read at once.
 PLAIN = {".": re.compile(r"[-+0-9.eE \n]*"), ",": re.compile(r"[-+0-9, \n]*")}
 EITHER = re.compile(r"\d{1,3}[.,]\d{3}")  # a thousand or a decimal separator
 ISO_DATE = re.compile(r"\d{4}-\d{2}-\d{2}([T ]\d{2}:\d{2}(:\d{2}(\.\d+)?)?(Z|[+-]\d{2}:?\d{2})?)?$")
@@ -69,7 +69,7 @@ class Reading:
     Attributes
     ----------
     style : dict
-        What `read_number` or `read_day` need to know.
+        Arguments for `read_number` or `read_day`.
     values : ndarray
         The cells as numbers; NaN for marks and what cannot be read.
     marks : Counter
@@ -91,7 +91,7 @@ class Reading:
 
 
 def is_mark(cell: Any, more: Sequence[str] = ()) -> bool:
-    """Whether a cell stands for no value, in a column of numbers, dates or ratings."""
+    """Whether a cell marks a missing value, in a column of numbers, dates or ratings."""
     if not isinstance(cell, str):
         return False
     text = cell.strip()
@@ -128,7 +128,7 @@ def read_number(cell: Any, decimal: str = ".") -> float | None:
 def read_numbers(
     cells: Sequence[Any], more: Sequence[str] = (), usual: str = "."
 ) -> Reading | None:
-    """How a column of numbers is read; None if it is none.
+    """How a column of numbers is read; None for other columns.
 
     Parameters
     ----------
@@ -137,7 +137,7 @@ def read_numbers(
     more : sequence of str
         Further marks of missing values.
     usual : {".", ","}
-        The decimal separator where the cells do not tell.
+        The decimal separator if the cells do not show it.
 
     Returns
     -------
@@ -208,7 +208,7 @@ def plain_numbers(cells: Sequence[Any], decimal: str = ".") -> Array | None:
 
 
 def _example(cells: Sequence[Any], decimal: str) -> list[str]:
-    """How the first cell is read that is not a number as programs write it."""
+    """How the first cell is read that is not a plain number."""
     for cell in cells:
         if isinstance(cell, str) and number(cell.strip()) is None:
             value = read_number(cell, decimal)
@@ -220,7 +220,7 @@ def _example(cells: Sequence[Any], decimal: str) -> list[str]:
 def about_odd(odd: Sequence[str], n: int) -> str:
     """Describe how many of n cells are not numbers, with the most frequent one."""
     word, times = Counter(odd).most_common(1)[0]
-    return f"{len(odd):,} of {n:,} cells are no numbers, such as {word!r} ({times:,})"
+    return f"{len(odd):,} of {n:,} cells are not numbers, such as {word!r} ({times:,})"
 
 
 def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
@@ -241,7 +241,7 @@ def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
     Examples
     --------
     >>> doubtful_category(["1.5", "2", "3", "ill", "2.5"])[:44]
-    "1 of 5 cells are no numbers, such as 'ill' ("
+    "1 of 5 cells are not numbers, such as 'ill' ("
     """
     others = [c for c in cells if not is_mark(c, more)]
     odd = [str(c) for c in others if read_number(c) is None and read_number(c, ",") is None]
@@ -260,8 +260,8 @@ def _doubt(texts: list[str], decimal: str) -> str:
     thousands = "," if decimal == "." else "."
     either = [c for c in separated if EITHER.search(c) and thousands in c]
     if either and all(EITHER.fullmatch(_bare(c)) for c in separated if thousands in c):
-        told = any(re.search(rf"\d[{decimal}]\d", c) for c in separated)
-        if not told:
+        known = any(re.search(rf"\d[{decimal}]\d", c) for c in separated)
+        if not known:
             return f"{either[0]!r} is read as {read_number(either[0], decimal):.10g}"
     percent = [c for c in texts if c.endswith("%")]
     if percent and len(percent) < len(texts):
@@ -309,7 +309,7 @@ def _date(text: str, day_first: bool) -> datetime.datetime | None:
 
 
 def read_dates(cells: Sequence[Any], more: Sequence[str] = ()) -> Reading | None:
-    """How a column of dates is read; None if it is none. See `read_numbers`.
+    """How a column of dates is read; None for other columns. See `read_numbers`.
 
     The style is ``{"day_first": bool}``.
     """
@@ -332,7 +332,9 @@ def read_dates(cells: Sequence[Any], more: Sequence[str] = ()) -> Reading | None
         read = datetime.date.fromordinal(int(read_day(example, day_first) or 1)).isoformat()
         reading.words.append(f"{example!r} is {read}")
         if fits[True] and fits[False] and any(m[1] != m[3] for m in matches):
-            reading.doubt = f"{example!r} is read as {read}; day and month could be exchanged"
+            reading.doubt = (
+                f"{example!r} is read as {read}; day and month could be the other way round"
+            )
     return reading
 
 

@@ -22,7 +22,7 @@ MOST_DOUBTFUL = 10
 
 
 def rows_to_check(rating: Rating, table: Mapping[str, Sequence[Any]]) -> pd.DataFrame:
-    """Rows whose rating, given or predicted, is most worth a second look.
+    """Rows whose rating, given or predicted, should be checked first.
 
     Parameters
     ----------
@@ -36,16 +36,16 @@ def rows_to_check(rating: Rating, table: Mapping[str, Sequence[Any]]) -> pd.Data
     rows : DataFrame
         `row` (its place, from 0), `why`, `rating` (given or predicted), `other` and
         `expected_error` in steps. `why` is "contradicted": models that had not seen the given
-        rating predict `other`, two steps off or more; "rated differently": `other` is given to a
-        row with equal cells in the columns that the model uses, named in `like`; or "large
-        expected error": a predicted rating. The most doubtful come first in each.
+        rating predict `other`, which differs by two steps or more; "rated differently": `other`
+        is given to a row with equal cells in the columns that the model uses, named in `like`; or
+        "large expected error": a predicted rating. The most doubtful come first in each.
     """
     classes = rating.target.classes
     rank, given = rating.target.rank, rating.given
     steps = np.abs(np.arange(len(classes))[:, None] - np.arange(len(classes)))
     found: list[tuple[int, str, Any, Any, float, int | None]] = []
 
-    # The median, whatever errors cost.
+    # The median, for any cost of errors.
     held, median = rating.held_out, (rating.cv_probability.cumsum(axis=1) >= 0.5).argmax(axis=1)
     slips = np.flatnonzero(np.abs(median - rank[held]) >= STEPS_OFF)
     distance = (rating.cv_probability * steps[rank[held]]).sum(axis=1)
@@ -70,7 +70,7 @@ def rows_to_check(rating: Rating, table: Mapping[str, Sequence[Any]]) -> pd.Data
 
 
 def _differing_twins(rating: Rating, table: Mapping[str, Sequence[Any]]) -> list[tuple[int, int]]:
-    """Pairs of rated rows with equal cells and other ratings, those furthest apart first."""
+    """Pairs of rated rows with equal cells and other ratings, the largest difference first."""
     rated = np.flatnonzero(rating.given)
     used = rating.model.used
     codes = fingerprints({name: [table[name][i] for i in rated.tolist()] for name in used}, used)

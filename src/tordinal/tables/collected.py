@@ -1,4 +1,4 @@
-"""Ratings that come from elsewhere than the table: from forms and from the log of ratings."""
+"""Ratings from other sources than the table: forms and the log of ratings."""
 
 import json
 import os
@@ -28,7 +28,7 @@ class Collected:
     Attributes
     ----------
     order : list of str or None
-        Ratings from the lowest to the highest: those asked for, or those of the log.
+        Ratings from the lowest to the highest: the given ones, or those of the log.
     draws : list of Draw
         How rows were drawn, as far as it is recorded.
     notes : list of str
@@ -53,7 +53,7 @@ def is_ratings_log(path: Any) -> bool:
 
 
 def with_target(table: Table, target: str) -> Table:
-    """The table with an empty column of ratings, where it has none yet; the file stays as it is.
+    """The table with an empty column of ratings, if it has none; the file is not changed.
 
     Examples
     --------
@@ -87,7 +87,7 @@ def collect_ratings(
     filled : path, table, list of these or None
         Forms that were filled in, of one round or several.
     ratings : path, table or None
-        The log of ratings, or a form. Where the log has another rating than the table, it counts.
+        The log of ratings, or a form. If the log has another rating than the table, the log counts.
     read : callable
         Reads a form.
     order : sequence of str or None

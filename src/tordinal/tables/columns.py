@@ -31,7 +31,7 @@ __all__ = ["TableEncoder"]
 
 Array = NDArray[np.float64]
 
-OWN_WORDS = 0.1  # different cells in a cell from which texts are taken to be the rows' own
+OWN_WORDS = 0.1  # different cells in a cell from which a text is taken to differ by row
 
 
 # Sparse features do not go into a data frame, whatever the output is set to.
@@ -56,12 +56,12 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     missing : sequence of str, default=()
         Marks of missing values in numbers, dates and categories, besides the usual ones.
     decimal : {".", ","}, default="."
-        The decimal separator of numbers that do not tell it.
+        The decimal separator of numbers that do not show it.
     meaning : str or None, default=None
         Embedding model, as in `tordinal.text.TextViews`.
     n_axes : int, default=25
-        How many axes phrases and letters of texts are placed on; 0 reads the words alone, which
-        takes a fifth of the time.
+        Number of axes of phrases and letters of texts; 0 reads only words, which takes a fifth
+        of the time.
     hint : sequence of str, default=()
         Columns with noisy ratings from elsewhere: numbers or words, read as ordered levels.
     scale : sequence, default=()
@@ -76,8 +76,8 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
     doubts_ : list of str
         Readings that may be wrong.
     training_ : dict
-        What new cells are compared with: see `tordinal.tables.drift.describe_training`. Models
-        that were saved before version 0.3 do not have it.
+        Statistics that new cells are compared with: see
+        `tordinal.tables.drift.describe_training`. Models saved before version 0.3 do not have it.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.scale = scale
 
     def fit(self, table: Mapping[str, list[Any]], y: Any = None) -> "TableEncoder":
-        """Understand the columns and learn scales, categories and words.
+        """Infer the kinds of columns and learn scales, categories and words.
 
         Parameters
         ----------
@@ -148,7 +148,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return self.plan(table).encode(table)
 
     def plan(self, table: Mapping[str, list[Any]], target: str | None = None) -> "TableEncoder":
-        """Understand the columns, before anything is learned from them.
+        """Infer the kinds of columns, before anything is learned from them.
 
         Parameters
         ----------
@@ -200,9 +200,9 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         if not numbers + categories + texts and not hints:
             reasons = "; ".join(f"{c['name']}: {c['why']}" for c in self.plan_)
             raise TableError(
-                f"no column is left to learn from ({reasons}). Name some with `columns` or `text`"
+                f"no columns to learn from ({reasons}). Name some with `columns` or `text`"
                 if self.plan_
-                else "the table has no column but the ratings; add some to learn from"
+                else "the table has only the column of ratings; add columns to learn from"
             )
         views = TextViews(min_df=self._min_df(table), meaning=self.meaning, n_axes=self.n_axes)
         parts: list[tuple[str, Any, Any]] = [
@@ -241,7 +241,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             return self._with_hints(self.encoder_.fit_transform(others), frame)
 
     def add_sentences(self, X: Matrix, sentences: SentenceFeatures, encoded: Array) -> Matrix:
-        """Add what a sentence encoder makes of the texts to the features.
+        """Add the features of a sentence encoder.
 
         Parameters
         ----------
@@ -263,7 +263,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return sp.hstack([X, encoded], format="csr")
 
     def joined_texts(self, table: Mapping[str, list[Any]]) -> list[str]:
-        """All texts of each row as one, which is what a sentence encoder reads.
+        """All texts of each row joined, for a sentence encoder.
 
         Parameters
         ----------
@@ -286,7 +286,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         table : mapping of str to list
             Cells by column; columns that are not used may be absent.
         encoded : ndarray of shape (n_rows, n_features), default=None
-            What the sentence encoder makes of the texts, if that is known already.
+            The features of the sentence encoder, if known already.
 
         Returns
         -------
@@ -364,7 +364,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return {name: np.array(group) for name, group in places.items()}
 
     def own_words(self, table: Mapping[str, list[Any]]) -> list[str]:
-        """Texts that are the rows' own, the longest first: the name of a product comes many times.
+        """Texts that differ by row, the longest first; the name of a product, say, repeats.
 
         Parameters
         ----------
@@ -393,7 +393,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         ]
 
     def views(self) -> dict[str, NDArray[np.int64]] | None:
-        """Features by the view of the texts; columns that are no text are in all of them.
+        """Features by the view of the texts; other columns are in all of them.
 
         Returns
         -------
@@ -425,7 +425,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return views_with_encoder(views, encoder, others, tuned=self.sentences.tuned)
 
     def count_words(self, table: Mapping[str, list[Any]]) -> dict[str, Counter[str]]:
-        """In how many rows each word is, by the column of texts.
+        """Number of rows with each word, by column of texts.
 
         Parameters
         ----------
@@ -444,7 +444,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         }
 
     def use_words(self, counts: Mapping[str, Mapping[str, int]], n_rows: int) -> None:
-        """Take the words of texts from more rows than the encoder was fitted on.
+        """Learn the words of texts from more rows than the encoder was fitted to.
 
         Parameters
         ----------
@@ -474,12 +474,12 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         ]
 
     def say_how(self, text: str) -> None:
-        """Put down how the texts were read, once that is known.
+        """Record how the texts were read.
 
         Parameters
         ----------
         text : str
-            What to say.
+            A description.
         """
         for column in self.plan_:
             if column["role"] == "text":
@@ -524,7 +524,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.exclude(dict.fromkeys(names, "held-out rows are rated as well without this hint"))
 
     def get_feature_names_out(self) -> list[tuple[str, str]]:
-        """Name each feature: its column and the word or value it stands for, empty for a number.
+        """Name each feature: its column and its word or value, empty for a number.
 
         Returns
         -------
@@ -576,7 +576,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     @property
     def sentences(self) -> SentenceFeatures | None:
-        """What a sentence encoder makes of the texts; models of version 0.2 have none."""
+        """The features of a sentence encoder; models of version 0.2 have none."""
         return getattr(self, "sentences_", None)
 
     @property
@@ -600,7 +600,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         return [c for c in self.plan_ if c["role"] != "excluded"]
 
     def _min_df(self, table: Mapping[str, list[Any]]) -> int:
-        """A word of one text says nothing of others, but in a small table most are like that."""
+        """A word in one text does not help with others; in a small table most words are in one."""
         return 2 if len(next(iter(table.values()))) >= MANY_TEXTS else 1
 
 
@@ -608,7 +608,7 @@ def _weights(texts: list[list[Any]], others: int) -> dict[str, float] | None:
     """Weights of the parts of a table with texts, of which each row is of length 1.
 
     Kernel values of texts add up in proportion to their words, nearly as if they were one text: a
-    title of four words must not drown a review of two hundred. All other columns together have
+    title of four words must not outweigh a review of two hundred. All other columns together have
     the weight of the longest text.
     """
     if not texts:

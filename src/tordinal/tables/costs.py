@@ -50,7 +50,7 @@ def parse_cost(text: str) -> Any:
         return sides
     if "," not in text:
         raise TableError(
-            f"`cost` {text}: there is no such file; write low=2 or high=3, a matrix as "
+            f"`cost` {text}: no such file; write low=2 or high=3, a matrix as "
             "0,1,2;1,0,1;2,1,0, or the name of a file with one"
         )
     return _matrix(text, text.split(";"))
@@ -113,7 +113,9 @@ def weights_of_ranks(class_weight: Any, target: Target) -> Any:
     for label, weight in class_weight.items():
         if str(label) not in places:
             listed = ", ".join(places)
-            raise TableError(f"`class_weight`: there is no rating {label}; there are {listed}")
+            raise TableError(
+                f"`class_weight`: there is no rating {label}; the ratings are {listed}"
+            )
         if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
             raise TableError(f"`class_weight`: the weight of {label} must be positive: {weight}")
         weights[places[str(label)]] = float(weight)
@@ -155,7 +157,7 @@ def read_weights(cells: Sequence[Any], target: Target, numbers: Sequence[Any]) -
 
 
 def describe_cost(rating: Rating, cost: Any) -> str:
-    """What held-out rows cost, beside the best constant rating, for the notes."""
+    """The mean cost of held-out rows and of the best constant rating, for the notes."""
     truth = rating.target.rank[rating.held_out]
     costs = check_cost(cost, len(rating.target.classes))
     if len(truth) == 0:

@@ -17,14 +17,14 @@ __all__ = ["Curve", "learning_curve"]
 
 Array = NDArray[np.float64]
 
-SHARES = (0.3, 0.45, 0.65, 1.0)  # of the ratings that a fold leaves to learn from
+SHARES = (0.3, 0.45, 0.65, 1.0)  # of the ratings in the training folds
 FOLDS, REPEATS = 5, 4
 MOST, FEWEST = 600, 20  # ratings that take part; fewer are too few
 STEPS = 20_000
 FITS = 150  # bootstrap samples
 POWERS = (0.25, 0.5, 1.0)  # exponents of n by which errors may fall
 TINY = 1e-9  # weight that keeps sums positive if no row of positive weight is drawn
-LITTLE = 0.02  # share of the error below which a gain is none
+LITTLE = 0.02  # share of the error below which a gain is negligible
 
 
 @dataclass(frozen=True)
@@ -93,7 +93,7 @@ def learning_curve(
     seed : int
         Seed of folds and parts.
     weights : ndarray of shape (n_rows,) or None
-        Weights of the rows in the errors, which make up for how they were chosen.
+        Weights of the rows in the errors, which correct for how they were chosen.
 
     Returns
     -------

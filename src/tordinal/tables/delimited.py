@@ -1,4 +1,4 @@
-"""CSV and its relatives: cells between commas, semicolons, tabs or bars, whoever saved them."""
+"""CSV and similar formats: cells between commas, semicolons, tabs or bars."""
 
 import csv
 import io
@@ -14,7 +14,7 @@ from tordinal.tables.values import TableError
 __all__ = ["FORMATS", "read_delimited", "write_delimited"]
 
 DELIMITERS = (",", ";", "\t", "|")
-LOOKED_AT = 50  # records from which the delimiter and titles are told
+INSPECTED = 50  # records from which the delimiter and titles are inferred
 
 
 class _Lines:
@@ -50,7 +50,7 @@ def read_delimited(path: str, text: str, kind: str) -> Table:
     text : str
         What it holds.
     kind : {"csv", "tsv"}
-        Whether tabs are between the cells for sure.
+        With "tsv" the delimiter is a tab.
 
     Returns
     -------
@@ -66,19 +66,19 @@ def read_delimited(path: str, text: str, kind: str) -> Table:
     # The default limit is 128 kB of text.
     csv.field_size_limit(sys.maxsize if sys.maxsize < 2**31 else 2**31 - 1)
     first = text[: text.find("\n")].strip().strip('"').lower() if "\n" in text else ""
-    told = first[4:] if first.startswith("sep=") and len(first) == 5 else None
-    delimiter = told or ("\t" if kind == "tsv" else _delimiter(text))
+    named = first[4:] if first.startswith("sep=") and len(first) == 5 else None
+    delimiter = named or ("\t" if kind == "tsv" else _delimiter(text))
     rows, records, starts = _records(path, text, delimiter)
-    head = 1 if told else 0  # the line that names the delimiter, as Excel writes it
-    titles = _titles(rows[head : head + LOOKED_AT])
+    head = 1 if named else 0  # the line that names the delimiter, as Excel writes it
+    titles = _titles(rows[head : head + INSPECTED])
     head += titles
     notes: list[str] = []
     if titles:
-        said = next(c for row in rows[head - titles : head] for c in row if c.strip())
+        title = next(c for row in rows[head - titles : head] for c in row if c.strip())
         lines = "1 line above the header is a title" if titles == 1 else (
             f"{titles} lines above the header are titles"
         )  # fmt: skip
-        notes.append(f"{lines}: {said!r}")
+        notes.append(f"{lines}: {title!r}")
     if head >= len(rows):
         raise TableError(f"{path} has no rows")
     width = len(rows[head])
@@ -94,7 +94,7 @@ def read_delimited(path: str, text: str, kind: str) -> Table:
     newline = "\r\n" if "\r\n" in text[:100_000] else "\n"
     return Table(
         unique_names(rows[head], notes), columns, kind, records[head + 1 :],
-        newline.join(records[: head + 1]), head + 1 - bool(told), delimiter, newline, notes=notes,
+        newline.join(records[: head + 1]), head + 1 - bool(named), delimiter, newline, notes=notes,
     )  # fmt: skip
 
 
@@ -108,7 +108,7 @@ def _records(path: str, text: str, delimiter: str) -> tuple[list[list[str]], lis
     try:
         for row in csv.reader(lines, delimiter=delimiter, strict=True):
             record = lines.taken()
-            if row:  # a blank line is no row
+            if row:  # a blank line is not a row
                 rows.append(row)
                 records.append(record)
                 starts.append(start)
@@ -128,7 +128,7 @@ def _delimiter(text: str) -> str:
     def agreement(delimiter: str) -> tuple[float, int]:
         reader = csv.reader(io.StringIO(text[:1_000_000], newline=""), delimiter=delimiter)
         try:
-            widths = [len(row) for row in islice(reader, LOOKED_AT) if row]
+            widths = [len(row) for row in islice(reader, INSPECTED) if row]
         except csv.Error:
             return 0.0, 0
         if not widths:
@@ -153,7 +153,7 @@ def _titles(rows: list[list[str]]) -> int:
 def write_delimited(
     table: Table, added: dict[str, list[Any]], text: IO[str], kind: str, decimal: str = "."
 ) -> None:
-    """Write a table; rows that were read in the same format as they were.
+    """Write a table; rows that were read from the same format stay unchanged.
 
     Parameters
     ----------

@@ -94,7 +94,7 @@ class CellCounts:
         cells : ColumnCells
             The cells.
         known : set of str or None
-            The categories of training; None for a column that is no category.
+            The categories of training; None for a column that is not a category.
         quantiles : ndarray of shape (11,)
             Deciles of training, with the minimum and the maximum.
         any_values : bool
@@ -125,7 +125,7 @@ def _count_at_most(values: Array, quantiles: Array) -> NDArray[np.int64]:
 
 
 def describe_training(columns: Sequence[ColumnCells], categories: Sequence[bool]) -> dict[str, Any]:
-    """What a model keeps of the cells it was trained on, to compare new ones with.
+    """Statistics of the training cells that a model keeps, to compare new cells with.
 
     Parameters
     ----------
@@ -227,7 +227,7 @@ def column_warnings(
 def _difference(
     role: str, new: CellCounts, rows: int, old: Mapping[str, Any], tests: int
 ) -> tuple[float, str] | None:
-    """The most severe difference of a column: the share of cells that differ, and what to say."""
+    """The most severe difference of a column: the share of cells that differ, and a description."""
     if new.size == 0:
         return None
     low, high = old["quantiles"][0], old["quantiles"][-1]
@@ -242,19 +242,19 @@ def _difference(
         listed = ", ".join(f"{_shorten(word)!r} ({n:,})" for word, n in examples)
         what = CANNOT_READ.get(role, "hold values that training did not have")
         then = "; they count as missing" if unreadable else ""
-        said = f"{new.strange:,} of {new.size:,} cells {what}, such as {listed}{then}"
-        return new.strange / new.size, said
+        text = f"{new.strange:,} of {new.size:,} cells {what}, such as {listed}{then}"
+        return new.strange / new.size, text
     share, before = new.missing / new.size, was_missing / max(rows, 1)
     if share >= before + MORE and _is_surprising(new.missing, new.size, was_missing, rows, tests):
         empty = "empty" if role == "text" else "missing"
-        said = f"{new.missing:,} of {new.size:,} cells are {empty} ({_percent(share)}); "
-        return share, f"{said}in training {_percent(before)} were"
+        text = f"{new.missing:,} of {new.size:,} cells are {empty} ({_percent(share)}); "
+        return share, f"{text}in training {_percent(before)} were"
     for outside, where in ((new.below, "below"), (new.above, "above")):
         if _is_surprising(outside, n_new, 0, n_old, tests):
             values = "values" if role == "number" else "dates"
             between = f"{_shown(low, role)} to {_shown(high, role)}"
-            said = f"{outside:,} of {n_new:,} {values} are far {where} those of training"
-            return outside / new.size, f"{said} ({between})"
+            text = f"{outside:,} of {n_new:,} {values} are far {where} those of training"
+            return outside / new.size, f"{text} ({between})"
     if role == "number" and n_new and n_old:  # later dates are to be expected
         now, then_ = new.at_most / n_new, old["at_most"] / n_old
         place = int(np.argmax(np.abs(now - then_)))
@@ -263,8 +263,8 @@ def _difference(
         chance = math.sqrt(math.log(2 * tests / FALSE_ALARM) / 2 * (1 / n_new + 1 / n_old))
         if distance > max(SHIFTED, chance):
             value = _shown(old["quantiles"][place], role)
-            said = f"{_percent(now[place])} of the values are at most {value}; "
-            return float(distance), f"{said}in training {_percent(then_[place])} were"
+            text = f"{_percent(now[place])} of the values are at most {value}; "
+            return float(distance), f"{text}in training {_percent(then_[place])} were"
     return None
 
 
@@ -312,7 +312,7 @@ def rating_warning(
 
 
 def _is_surprising(k: int, n: int, k_old: int, n_old: int, tests: int) -> bool:
-    """Whether k of n cells are more than chance gives, where it were k_old of n_old.
+    """Whether k of n cells are significantly more than k_old of n_old.
 
     This is Fisher's exact test. With k_old = 0 it is exact for values beyond the largest of the
     old ones, whatever their distribution.

@@ -31,9 +31,9 @@ __all__ = [
 
 
 LARGEST = 1e100  # ratings beyond are averaged as ranks: squares of their sums would overflow
-MOST_NAMED = 3  # columns that are named where rated and unrated rows differ
+MOST_NAMED = 3  # columns that are named if rated and unrated rows differ
 # Standard errors of the difference of mean predicted ranks: 0 of 48 random samples of 100 ratings
-# were further apart, and 45 of 48 samples with a bias; docs/notes.
+# had a larger difference, and 45 of 48 samples with a bias; docs/notes.
 SHIFTED = 2.5
 
 
@@ -42,8 +42,8 @@ def estimate_rating(
 ) -> TableEstimates | None:
     """Estimate the average and the shares of all rows, and by group.
 
-    Ratings that the model has not seen correct its predictions, so the intervals hold whatever the
-    model is worth, if the rated rows are a random sample or their draws are recorded
+    Ratings that the model has not seen correct its predictions, so the intervals hold for a
+    model of any quality, if the rated rows are a random sample or their draws are recorded
     (`Rating.selection`).
 
     Parameters
@@ -75,7 +75,7 @@ def estimate_rating(
 
 
 def _probabilities(rating: Rating, reweight: bool) -> NDArray[np.float64] | None:
-    """With which probability each row was rated: as recorded, or by its features."""
+    """The probability with which each row was rated: as recorded, or by its features."""
     if rating.selection is not None:
         return rating.selection.probabilities()
     given = rating.given
@@ -162,13 +162,14 @@ def describe(rating: Rating, estimates: TableEstimates) -> str:
 
 
 def assumption(rating: Rating) -> str:
-    """What the estimates rest on, in one sentence."""
+    """The assumption behind the estimates, in one sentence."""
     if rating.selection is None:
         return "This holds if the rated rows are a random sample."
     if rating.selection.first:
         return (
             "Ratings are weighted by the probabilities with which their rows were drawn; the "
-            f"{len(rating.selection.first):,} of which none is recorded count as a random sample."
+            f"{len(rating.selection.first):,} without a recorded probability count as a random "
+            "sample."
         )
     return "Ratings are weighted by the probabilities with which their rows were drawn."
 
@@ -179,7 +180,7 @@ def _short(value: float) -> str:
 
 
 def representativeness_note(rating: Rating, *, reweighted: bool = False) -> str | None:
-    """A note where rated and unrated rows differ visibly, and by which columns."""
+    """A note if rated and unrated rows differ visibly, with the columns."""
     given = rating.given
     if rating.whole is not None or rating.selection is not None:
         return None
@@ -199,16 +200,17 @@ def representativeness_note(rating: Rating, *, reweighted: bool = False) -> str 
             "rows like theirs are rated, which helps as far as the columns explain the choice"
         )
     return (
-        f"{start}the rated rows are no random sample, and averages and shares of the whole table "
-        "can be wrong; `reweight` weighs given ratings by how rarely rows like theirs are rated"
+        f"{start}the rated rows are not a random sample, and averages and shares of the whole "
+        "table can be wrong; `reweight` weighs given ratings by how rarely rows like theirs are "
+        "rated"
     )
 
 
 def prediction_shift_note(rating: Rating) -> str | None:
-    """A note where rated rows would be predicted other ratings than the rest.
+    """A note if the model predicts other ratings for rated rows than for the rest.
 
     Models that have not seen a rating predict it as they predict the unrated rows, so in a random
-    sample both have the same mean but for chance.
+    sample both have the same mean except for chance.
     """
     rated, unrated = rating.cv_probability, rating.probability[~rating.given]
     if rating.whole is not None or rating.selection is not None:

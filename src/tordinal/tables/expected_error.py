@@ -25,7 +25,7 @@ Z = 1.96  # of an interval that covers 95 %
 # Models of different folds share most of their training rows, so held-out rows are not independent.
 # 1.2: intervals cover the truth in 9 of 10 cases; benchmarks promises
 WIDER = 1.2
-SIGNIFICANT = 1.64  # standard errors of a difference that is not chance
+SIGNIFICANT = 1.64  # standard errors from which a difference is significant
 
 
 @dataclass(frozen=True)
@@ -45,7 +45,7 @@ class ExpectedError:
     most_frequent, median : object
         The constant predictions with the best accuracy and the best MAE.
     constant_accuracy, constant_mae : float
-        What these two achieve.
+        Accuracy and MAE of these two.
     """
 
     judgement: str
@@ -89,7 +89,7 @@ class ExpectedError:
             )
         return (
             f"No better than always predicting {self.most_frequent}: {result}; {constant}. "
-            "Rate more rows, or add columns that say more about the rating."
+            "Rate more rows, or add more informative columns."
         )
 
 
@@ -105,7 +105,7 @@ def estimate_error(
     classes : list
         The ratings by rank.
     weights : ndarray of shape (n_rows,) or None
-        Weights that make up for how the rows were chosen (`Selection.weights`). None: a random
+        Weights that correct for how the rows were chosen (`Selection.weights`). None: a random
         sample.
 
     Returns
@@ -151,7 +151,7 @@ def estimate_error(
 
 
 def weighted_median(rank: Ranks, weights: Array | None) -> int:
-    """The median rank; where it lies between two, it is rounded down.
+    """The median rank; if it lies between two, it is rounded down.
 
     Examples
     --------
@@ -173,7 +173,7 @@ def weighted_spread(values: Array, weights: Array) -> float:
 
 
 def effective_size(weights: Array) -> float:
-    """The number of rows of equal weight that say as much (Kish).
+    """The number of rows of equal weight with the same information (Kish).
 
     Examples
     --------

@@ -1,7 +1,7 @@
 """Model files: skops files, which hold data and names of known classes, so loading runs no code.
 
 A member ``tordinal.json`` says what the file is, which version of the layout it has and the
-checksum of the rest. A tuned sentence encoder is a member of its own. Names and times inside are
+checksum of the rest. A tuned sentence encoder is a separate member. Names and times inside are
 made regular, so the same model gives the same bytes.
 """
 

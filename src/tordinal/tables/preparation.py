@@ -129,5 +129,6 @@ def prepare(
         hint=list(hint),
     )
     return Prepared(
-        table, part, rows, cells, encoder, collected.order, collected.draws, earlier, notes
-    )
+        table=table, part=part, rows=rows, features=cells, encoder=encoder, order=collected.order,
+        draws=collected.draws, earlier=earlier, notes=notes,
+    )  # fmt: skip

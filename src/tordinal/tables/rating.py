@@ -50,6 +50,7 @@ def rate(
     encoder: TableEncoder,
     settings: Settings,
     listen: Listener,
+    *,
     weight: NDArray[np.float64] | None = None,
     selection: Selection | None = None,
 ) -> Rating:
@@ -87,7 +88,10 @@ def rate(
     """
     notes = list(target.notes)
     X = read_columns(table, target, encoder, settings, listen, notes)
-    return rate_features(table, X, target, encoder, settings, listen, notes, weight, selection)
+    return rate_features(
+        table, X, target, encoder, settings, listen, notes=notes, weight=weight,
+        selection=selection,
+    )  # fmt: skip
 
 
 def read_columns(
@@ -124,6 +128,7 @@ def rate_features(
     encoder: TableEncoder,
     settings: Settings,
     listen: Listener,
+    *,
     notes: list[str] | None = None,
     weight: NDArray[np.float64] | None = None,
     selection: Selection | None = None,
@@ -182,19 +187,19 @@ def rate_features(
     model = TableModel(encoder, estimator, target.name, target.classes, {})
     model.learned = np.unique(fingerprints(table, model.used)[rated])
     rating = Rating(
-        model,
-        target,
-        X,
-        rank,
-        probability,
-        evidence.rows,
-        evidence.ranks,
-        evidence.probability,
-        evidence.errors,
-        evidence.spread,
-        evidence.verdict,
-        _curve(model, X, target.rank, n_classes, settings.seed, selection),
-        notes,
+        model=model,
+        target=target,
+        X=X,
+        rank=rank,
+        probability=probability,
+        held_out=evidence.rows,
+        cv_rank=evidence.ranks,
+        cv_probability=evidence.probability,
+        errors=evidence.errors,
+        spread=evidence.spread,
+        verdict=evidence.verdict,
+        curve=_curve(model, X, target.rank, n_classes, settings.seed, selection),
+        notes=notes,
         selection=selection,
         seed=settings.seed,
         hints=judged,

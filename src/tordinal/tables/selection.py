@@ -1,6 +1,6 @@
 """How the rated rows of a table were chosen, and the weights that follow from it.
 
-Rows that were chosen because they are difficult are no random sample. Each was drawn with a known
+Rows that were chosen for being difficult are not a random sample. Each was drawn with a known
 probability, so weights make up for it: those of LURE (`tordinal.active.lure_weights`).
 """
 

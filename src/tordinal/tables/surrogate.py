@@ -25,7 +25,7 @@ Index = NDArray[np.int64]
 
 MOST_ROWS = 5000  # rows that it is fitted to
 PENALTIES = (0.3, 3.0, 30.0, 300.0)
-BINS = 6  # parts of the range of a number, each with an effect of its own
+BINS = 6  # parts of the range of a number, each with its own effect
 MOST_BINNED = 60  # columns of numbers beyond which their effect is linear
 FEWEST_ROWS = 20
 

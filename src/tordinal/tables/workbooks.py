@@ -48,7 +48,7 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
         book = openpyxl.load_workbook(io.BytesIO(data), data_only=True)
     except TableError:
         raise
-    except Exception as error:  # openpyxl has no error of its own for what is not a workbook
+    except Exception as error:  # openpyxl has no specific error for other files
         raise TableError(f"{path} is not a workbook, or damaged: {error}") from None
     if sheet is not None and sheet not in book.sheetnames:
         raise TableError(

@@ -1,4 +1,4 @@
-"""Texts on the main axes of all texts: what the unlabelled ones reveal about words."""
+"""Latent semantic axes of texts, learned from labelled and unlabelled ones."""
 
 from collections.abc import Iterable
 from typing import Any
@@ -13,28 +13,28 @@ from sklearn.utils.validation import check_is_fitted
 
 __all__ = ["LatentAxes"]
 
-LONGEST = 20_000  # characters of a text that its axes are made from
+LONGEST = 20_000  # characters of a text that are used
 
 
 class LatentAxes(TransformerMixin, BaseEstimator):
-    """Texts as points on the main axes of all texts, rows of unit length.
+    """Project texts on the main axes of all texts (latent semantic analysis), rows of unit length.
 
-    Terms that go together lie near each other on the axes, whether or not a labelled text holds
-    them: what the unlabelled texts reveal about words is used before any model is fitted.
+    Terms that occur together are near each other on the axes, also terms that are in no labelled
+    text: so unlabelled texts help before any model is fitted.
 
     Parameters
     ----------
     vectorizer : vectorizer
-        How a text becomes counts of terms, such as `TextVectorizer`.
+        Counts the terms of a text, such as `TextVectorizer`.
     n_axes : int, default=25
-        How many axes; at most one for four texts, and none for 0.
+        Number of axes: at most a quarter of the number of texts; 0: none.
     learn_from : int, default=10000
-        How many texts, spread evenly over all, terms and axes are learned from at most.
+        Largest number of texts that terms and axes are learned from, evenly spaced.
 
     Attributes
     ----------
     n_axes_ : int
-        How many axes there are; none if no term is frequent enough.
+        Number of axes found; 0 if no term is frequent enough.
 
     See Also
     --------
@@ -74,7 +74,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
         return self
 
     def fit_transform(self, texts: Iterable[str], y: Any = None) -> NDArray[np.float64]:
-        """Learn terms and axes, and place the same texts.
+        """Learn terms and axes, and project the same texts.
 
         Parameters
         ----------
@@ -86,14 +86,14 @@ class LatentAxes(TransformerMixin, BaseEstimator):
         Returns
         -------
         X : ndarray of shape (n_texts, n_axes)
-            Their places.
+            Their projections.
         """
         texts = list(texts)
         terms = self._learn(texts)
         return self._place(terms) if len(texts) <= self.learn_from else self.transform(texts)
 
     def transform(self, texts: Iterable[str]) -> NDArray[np.float64]:
-        """Place texts.
+        """Project texts.
 
         Parameters
         ----------
@@ -103,7 +103,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
         Returns
         -------
         X : ndarray of shape (n_texts, n_axes)
-            Their places; all zero for a text without a known term.
+            Their projections; all zero for a text without a known term.
         """
         check_is_fitted(self)
         texts = [text[:LONGEST] for text in texts]
@@ -122,7 +122,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
             return np.zeros((n, 0))
         try:
             terms = self.vectorizer_.fit_transform(texts)
-        except ValueError as error:  # scikit-learn's words for a vocabulary without a term
+        except ValueError as error:  # scikit-learn's error for an empty vocabulary
             if "vocabulary" not in str(error) and "no terms" not in str(error):
                 raise
             return np.zeros((n, 0))
@@ -139,7 +139,7 @@ class LatentAxes(TransformerMixin, BaseEstimator):
 
 
 def _main_axes(terms: Any, n_axes: int) -> TruncatedSVD:
-    """The main axes of rows; where they have fewer than so many, Lanczos' method may break down."""
+    """The main axes of rows; with fewer axes than that, Lanczos' method may break down."""
     try:
         return TruncatedSVD(n_axes, algorithm="arpack", random_state=0).fit(terms)
     except ArpackError:

@@ -10,17 +10,17 @@ from sklearn.feature_extraction.text import TfidfVectorizer
 
 __all__ = ["LetterVectorizer", "ReviewVectorizer", "TextVectorizer", "spaced_words"]
 
-# Scripts that put no spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese.
+# Scripts without spaces between words: Thai, Lao, Burmese, Khmer, Chinese, Japanese.
 UNSPACED = (
     "\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff"
     "\uf900-\ufaff\U00020000-\U0002fa1f"
 )
 SMILEYS = r"[:;=][-^']?[)(DP/|]|[\u2600-\u27bf\u2b00-\u2bff\U0001f000-\U0001faff]"
-LONGEST_RUN = 3  # characters of such scripts that are taken together
+LONGEST_RUN = 3  # longest run of characters of such scripts that is counted
 
 
 class _Saved(TfidfVectorizer):
-    """A vectorizer whose state is small: its terms as one text, and no address in memory."""
+    """A vectorizer with a small state: its terms as one text, and no memory addresses."""
 
     def __getstate__(self) -> dict[str, Any]:
         """The state; equal models have equal bytes."""
@@ -28,11 +28,11 @@ class _Saved(TfidfVectorizer):
         state.pop("_stop_words_id", None)
         if "vocabulary_" in state:
             terms = sorted(state["vocabulary_"], key=state["vocabulary_"].__getitem__)
-            state["vocabulary_"] = "\n".join(terms)  # no term holds a line break
+            state["vocabulary_"] = "\n".join(terms)  # no term contains a line break
         return state
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        """Make the dictionary of the terms again."""
+        """Restore the dictionary of the terms."""
         terms = state.get("vocabulary_")
         if isinstance(terms, str):
             places = {term: i for i, term in enumerate(terms.split("\n"))}
@@ -52,7 +52,7 @@ class ReviewVectorizer(_Saved):
     Parameters
     ----------
     language : str or None, default="english"
-        Language of the Snowball stemmer. None: words stay as they are.
+        Language of the Snowball stemmer. None: no stemming.
     stop_words : {"english"}, list of str or None, default="english"
         Words to exclude, before stemming.
     ngram_range : tuple of (int, int), default=(1, 1)
@@ -60,9 +60,9 @@ class ReviewVectorizer(_Saved):
     min_df, max_df : int or float
         Least and largest number (int) or share (float) of texts that a stem must be in.
     max_features : int or None, default=None
-        At most so many stems, the most frequent ones.
+        Largest number of stems; the most frequent ones are kept.
     sublinear_tf : bool, default=False
-        Whether the logarithm of a count takes its place: 1 + log(tf).
+        Whether to replace counts tf by 1 + log(tf).
     dtype : dtype, default=numpy.float64
         Type of the result.
 
@@ -112,7 +112,7 @@ class ReviewVectorizer(_Saved):
         self.language = language
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
-        """Cut a text into stems without the stop words."""
+        """Split a text into stems without stop words."""
         pattern = re.compile(self.token_pattern)
         stems = _Stems(self.language, [word.lower() for word in super().get_stop_words() or ()])
         return lambda text: [stem for stem in map(stems.__getitem__, pattern.findall(text)) if stem]
@@ -121,16 +121,16 @@ class ReviewVectorizer(_Saved):
         """A text as a string; anything else raises an error."""
         if not isinstance(doc, (str, bytes)):
             raise ValueError(
-                f"every text must be a string, but one is {doc!r}; put '' where there is none"
+                f"every text must be a string, but one is {doc!r}; use '' for a missing one"
             )
         return super().decode(doc)
 
     def get_stop_words(self) -> None:
-        """None: the tokenizer has taken them out before stemming."""
+        """None: the tokenizer has removed them before stemming."""
         return None
 
     def count(self, texts: Iterable[str]) -> Counter[str]:
-        """In how many texts each stem is, as `learn_from_counts` takes it.
+        """Count the texts that contain each stem, for `learn_from_counts`.
 
         Parameters
         ----------
@@ -140,16 +140,16 @@ class ReviewVectorizer(_Saved):
         Returns
         -------
         counts : Counter
-            Numbers of texts; those of several parts may be added up.
+            Numbers of texts; counts of several parts may be added.
         """
         cut = self.build_analyzer()
         return Counter(stem for text in texts for stem in set(cut(text)))
 
     def learn_from_counts(self, counts: Mapping[str, int], n_texts: int) -> Self:
-        """Fit to texts that lie in several places, from how many of them hold each stem.
+        """Fit to texts in several places, from the number of texts with each stem.
 
-        The result is that of `fit` on all texts, but that `max_features` keeps the stems that are
-        in most texts.
+        The result is that of `fit` on all texts, except that `max_features` keeps the stems that
+        are in most texts.
 
         Parameters
         ----------
@@ -181,14 +181,14 @@ class ReviewVectorizer(_Saved):
         if self.max_features is not None and len(terms) > self.max_features:
             terms = sorted(terms, key=lambda term: (-counts[term], term))[: self.max_features]
         if not terms:
-            raise ValueError("no terms remain: the texts hold nothing but stop words")
+            raise ValueError("no terms remain: the texts contain only stop words")
         self.vocabulary_ = {term: place for place, term in enumerate(sorted(terms))}
         df = np.array([counts[term] for term in self.vocabulary_], dtype=self.dtype)
         self.idf_ = np.log((1.0 + n_texts) / (1.0 + df)) + 1.0
         return self
 
     def surface_forms(self, texts: Iterable[str]) -> dict[str, str]:
-        """For each stem the word that it most often stands for in some texts, to show to people.
+        """Find the most frequent word of each stem, to show to people.
 
         Parameters
         ----------
@@ -217,10 +217,10 @@ class ReviewVectorizer(_Saved):
 
 
 class TextVectorizer(ReviewVectorizer):
-    """Texts of any kind as tf-idf: stems of words, smileys, and characters where no spaces are.
+    """Texts as tf-idf: stems, smileys, and characters of scripts without spaces.
 
-    Words are those of `ReviewVectorizer`. An emoji or a smiley is a word of its own. Of scripts
-    that put no spaces between words, runs of one to three characters are counted. The parameters
+    Words are those of `ReviewVectorizer`. Emojis and smileys count as words. In
+    scripts without spaces between words, runs of one to three characters are counted. Parameters
     are those of `ReviewVectorizer`.
 
     See Also
@@ -237,7 +237,7 @@ class TextVectorizer(ReviewVectorizer):
     """
 
     def build_tokenizer(self) -> Callable[[str], list[str]]:
-        """Cut a text into stems, smileys and runs of characters."""
+        """Split a text into stems, smileys and runs of characters."""
         words = super().build_tokenizer()
         pattern = re.compile(f"([{UNSPACED}]+)|({SMILEYS})", re.IGNORECASE)
 
@@ -260,7 +260,7 @@ def _runs(text: str) -> list[str]:
 
 
 def spaced_words(text: str) -> float:
-    """How many words a text has, two characters counting as one where no spaces are."""
+    """Number of words of a text; in scripts without spaces two characters count as one."""
     unspaced = len(re.findall(f"[{UNSPACED}]", text))
     return len(text.split()) + unspaced / 2
 

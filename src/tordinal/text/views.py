@@ -17,8 +17,8 @@ from tordinal.text.vectorizers import LetterVectorizer, TextVectorizer
 
 __all__ = ["MANY_TEXTS", "TextViews", "views_with_encoder"]
 
-MOST_TERMS = 50_000  # phrases or runs of letters that axes are made of
-MOST_WORDS = 100_000  # words of texts that lie in many places
+MOST_TERMS = 50_000  # phrases or runs of letters that axes are learned from
+MOST_WORDS = 100_000  # words of texts in many places
 MANY_TEXTS = 1000  # beyond, a word of a single text carries no information
 
 
@@ -27,7 +27,7 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     """Texts in several views at once: words, and the latent axes of phrases and of letters.
 
     Words are tf-idf of stems (`TextVectorizer`). Phrases are single stems and pairs of
-    neighbouring ones with the stop words left in ("not good"), letters are runs of four
+    neighbouring ones, stop words included ("not good"); letters are runs of four
     within words; both become `LatentAxes`. Each of the three is a row of unit length.
     `views_` names the combinations that `TORCV` may choose from.
 
@@ -40,10 +40,9 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
     min_df : int or float, default=1
         Least number or share of texts that a word must be in.
     meaning : "wordllama" or object, default=None
-        Something that knows what texts mean: an object with ``encode(texts)`` or
-        ``transform(texts)``, such as a model of sentence embeddings. What it makes of each text is
-        scaled to unit length and is a view of its own. "wordllama" is the one that
-        ``pip install "tordinal[meaning]"`` brings along; nothing is downloaded when it is used.
+        An embedding model: an object with ``encode(texts)`` or ``transform(texts)``, such as a
+        sentence encoder. Embeddings are scaled to unit length and are a separate view. "wordllama"
+        is the model that ``pip install "tordinal[meaning]"`` installs; nothing is downloaded.
 
     Attributes
     ----------
@@ -155,7 +154,7 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         return sp.hstack(parts, format="csr")
 
     def use_words(self, counts: Mapping[str, int], n_texts: int) -> Self:
-        """Take words and their weights from more texts than the axes were learned from.
+        """Learn words and their weights from more texts than the axes.
 
         Parameters
         ----------
@@ -180,7 +179,7 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         return self
 
     def _meant(self, texts: list[str]) -> list[NDArray[np.float64]]:
-        """What the texts mean, where something knows it."""
+        """The embeddings of the texts, if there is a model for them."""
         if self.meaning is None:
             return []
         known = known_by_name(self.meaning)
@@ -188,7 +187,7 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         if encode is None:
             raise ValueError(
                 f"meaning={self.meaning!r} has neither encode(texts) nor transform(texts), and is "
-                "not the name of something that has"
+                "not the name of a known model"
             )
         X = encode(texts)
         X = np.asarray(X.todense() if sp.issparse(X) else X, dtype=np.float64)
@@ -226,7 +225,7 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
 
 
 def _combinations(sizes: list[int]) -> dict[str, NDArray[np.int64]]:
-    """Columns of the views of words, phrases and letters; the views that there are."""
+    """Columns of each view of words, phrases and letters."""
     ends = np.cumsum([0, *sizes])
     words, phrases, letters, *meaning = (np.arange(a, b) for a, b in itertools.pairwise(ends))
     views = {"words": words}
@@ -248,20 +247,20 @@ def views_with_encoder(
     *,
     tuned: bool,
 ) -> dict[str, NDArray[np.int64]]:
-    """Offer columns of a sentence encoder beside the views of words.
+    """Add columns of a sentence encoder to the views of words.
 
-    The projection of a tuned encoder is a further column of each view, and each view is offered
-    without it, too: on long texts words alone may be better. Embeddings of an encoder that is not
-    tuned are a view of their own, and one with everything else.
+    The projection of a tuned encoder is added to each view, and each view is kept without it, too:
+    on long texts words alone may be better. Embeddings of an encoder that is not tuned are a
+    separate view, and one with everything else.
 
     Parameters
     ----------
     views : mapping of str to ndarray
-        Columns of the views of words, the view of all of them among them.
+        Columns of the views of words, including the view of all of them.
     encoder : ndarray
         Columns of the encoder.
     others : ndarray, optional
-        Columns that are no text, which are in all views.
+        Columns other than texts, which are in all views.
     tuned : bool
         Whether the encoder is tuned.
 

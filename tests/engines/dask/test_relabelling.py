@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tordinal.engines.dask import relabelling
-from tordinal.engines.dask.pieces import Piece, Prepared
+from tordinal.engines.dask.pieces import Piece, PreparedBlock
 from tordinal.engines.dask.relabelling import keys
 from tordinal.swapping import initial_labels, swap_labels
 
@@ -22,7 +22,7 @@ def test_keys_have_the_order_of_numbers(numbers):
 def piece_of(h, y):
     """A block of unlabelled rows with some projections and pseudo-labels."""
     n = len(h)
-    piece = Piece(Prepared(0, np.zeros((n, 1)), np.full(n, -1), np.ones(n), None))
+    piece = Piece(PreparedBlock(0, np.zeros((n, 1)), np.full(n, -1), np.ones(n), None))
     piece.h, piece.y = np.asarray(h, dtype=float), np.asarray(y)
     return piece
 

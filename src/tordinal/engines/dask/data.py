@@ -20,7 +20,7 @@ class BlockedData:
     Attributes
     ----------
     prepared : list of Future
-        The blocks, as `Prepared`.
+        The blocks, as `PreparedBlock`.
     sizes : list of int
         Rows of each.
     """
@@ -56,7 +56,7 @@ class BlockedData:
         for i, ((_, n), m) in enumerate(zip(distinct, self.sizes, strict=True)):
             if n != m:
                 raise ValueError(
-                    f"X and y: block {i} has {m} rows and {n} labels; align the blocks"
+                    f"X and y: block {i} has {m} rows and {n} labels; align their blocks"
                 )
         total = max(sum(self.sizes), 1)
         self.centre: Any = None
@@ -72,8 +72,8 @@ class BlockedData:
         sent = client.compute([delayed(_plain)(w) if w is not None else None for w in weights])
         self.prepared = [
             client.submit(
-                preparing.prepare, i, b, lab, w, self.classes, self.centre, self.scale, token,
-                pure=False,
+                preparing.prepare, i, b, lab, w, classes=self.classes, centre=self.centre,
+                scale=self.scale, token=token, pure=False,
             )
             for i, (b, lab, w) in enumerate(zip(raw, kept, sent, strict=True))
         ]  # fmt: skip

@@ -1,7 +1,7 @@
 """The rows of one worker as one part.
 
 A part is a Dask actor: it stays on its worker with its rows and their state, and a call to it
-carries functions of a piece there and a sum back.
+sends functions of a piece there and returns a sum.
 """
 
 from collections.abc import Callable, Iterable
@@ -13,7 +13,7 @@ from weakref import WeakValueDictionary
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.engines.dask.pieces import Piece, Prepared, StoredRows
+from tordinal.engines.dask.pieces import Piece, PreparedBlock, StoredRows
 from tordinal.engines.dask.waiting import LostWorkerError
 from tordinal.threads import n_threads, one_thread_each
 
@@ -41,7 +41,7 @@ class Part:
 
     here: ClassVar["WeakValueDictionary[Which, Part]"] = WeakValueDictionary()
 
-    def __init__(self, token: str, epoch: int, prepared: list[Prepared]):
+    def __init__(self, token: str, epoch: int, prepared: list[PreparedBlock]):
         from distributed import get_worker
 
         worker = get_worker()
@@ -80,7 +80,7 @@ class Part:
         return sum(isinstance(piece.X, StoredRows) for piece in self.pieces)
 
     def hold(self, version: int, states: dict[int, State]) -> None:
-        """Keep a snapshot of some pieces, and the last one in case this one stays incomplete."""
+        """Keep a snapshot of some pieces, and the last one while this one is incomplete."""
         self.held.setdefault(version, {}).update(states)
         for old in [v for v in self.held if v < version - 1]:
             del self.held[old]
@@ -127,7 +127,7 @@ def _part(which: Which) -> Part:
 
     part = Part.here.get(which) if which[0] == get_worker().address else None
     if part is None:
-        raise LostWorkerError("the worker that held these rows has gone: fit again")
+        raise LostWorkerError("the worker that held these rows was lost: fit again")
     return part
 
 
@@ -137,7 +137,7 @@ def _piece(which: Which, number: int) -> Piece:
 
 
 def snapshot(which: Which, version: int) -> dict[int, State]:
-    """Keep labels and multipliers of a worker's pieces, as they are."""
+    """Keep the current labels and multipliers of a worker's pieces."""
     part = _part(which)
     states = {
         piece.number: (piece.y.astype(np.int16), None if piece.u is None else piece.u.copy())
@@ -170,8 +170,8 @@ def labels_of(which: Which, number: int, classes: NDArray[Any]) -> NDArray[Any]:
         return classes[_piece(which, number).y]
     except (
         LostWorkerError
-    ) as error:  # Dask recomputes what a worker held that was lost after the fit
+    ) as error:  # Dask recomputes results of workers that were lost after the fit
         raise LostWorkerError(
-            "the worker that held transduction_ has gone since the fit: predict(X) rates the rows "
-            "by the model, or fit again"
+            "the worker that held transduction_ was lost after the fit: use predict(X), or fit "
+            "again"
         ) from error

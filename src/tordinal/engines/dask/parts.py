@@ -35,9 +35,9 @@ __all__ = ["PartRows", "Parts"]
 
 Array = NDArray[np.float64]
 
-STALLED = 60.0  # seconds without any progress after which a snapshot is asked for again
-REACHED = 3.0  # seconds within which a worker answers that can be reached directly
-MOST_FAULTS, PAUSE = 20, 1.0  # of one piece of the work, and seconds between two tries
+STALLED = 60.0  # seconds without any progress after which a snapshot is requested again
+REACHED = 3.0  # seconds within which a worker must answer to be called directly
+MOST_FAULTS, PAUSE = 20, 1.0  # of one unit of work, and seconds between two tries
 
 
 @dataclass
@@ -49,7 +49,7 @@ class Saved:
     epoch, version : int
         Of which parts it is, and its number.
     makers : dict of str to Future
-        Workers, and the making of their parts: done as long as the part is there.
+        Workers and the futures of their parts, which are done while the part exists.
     where : dict of int to pair of str
         The workers that hold each piece.
     """
@@ -61,14 +61,14 @@ class Saved:
 
 
 class Parts:
-    """All parts of a fit, from the side of the driver.
+    """All parts of a fit, seen from the client process.
 
     Parameters
     ----------
     client : distributed.Client
         The cluster.
     prepared : list of Future
-        The blocks, as `Prepared`, in their order.
+        The blocks, as `PreparedBlock`, in their order.
     token : str
         The name of the fit.
     on_fault : callable
@@ -113,20 +113,20 @@ class Parts:
         while not all(future.done() for future in futures.values()):
             time.sleep(0.005)
             if not set(futures) <= set(self.client.nthreads()):
-                raise LostWorkerError("a worker has gone before its rows were there")
+                raise LostWorkerError("a worker was lost before its rows were loaded")
         for worker, future in futures.items():
             if future.status != "finished":
-                raise LostWorkerError(f"{worker} has gone")
+                raise LostWorkerError(f"{worker} was lost")
         try:
             self.actors = {worker: future.result() for worker, future in futures.items()}
             self.makers = futures
             if self.direct is None:
                 self._go_direct()
-        except RuntimeError as error:  # of an actor whose worker went just now
+        except RuntimeError as error:  # of an actor whose worker has just been lost
             raise LostWorkerError(str(error)) from error
 
     def _go_direct(self) -> None:
-        """Talk to the workers without the scheduler in between, where they can be reached."""
+        """Call the workers without the scheduler in between, if they can be reached."""
         self.direct = self.client.direct_to_workers
         self.client.direct_to_workers = True
         try:
@@ -175,7 +175,7 @@ class Parts:
             except TimeoutError:
                 wait_for_scheduler(self.client)
                 if worker not in self._alive(self.makers):
-                    raise LostWorkerError(f"{worker} has gone") from None
+                    raise LostWorkerError(f"{worker} was lost") from None
 
     def _alive(self, makers: dict[str, Any]) -> set[str]:
         """The workers that are still there with the part that was made there."""
@@ -185,7 +185,7 @@ class Parts:
     # Snapshots, so that a fault costs one level ---------------------------------------------------
 
     def safely(self, work: Callable[[], Any]) -> Any:
-        """Do a unit of work; where a worker is lost, go back to the last snapshot, and again."""
+        """Do a unit of work; if a worker is lost, restore the last snapshot and repeat it."""
         faults = 0
         while True:
             try:
@@ -200,11 +200,13 @@ class Parts:
             except LostWorkerError as error:
                 faults += 1
                 if faults > MOST_FAULTS:
-                    raise RuntimeError(f"{faults} workers were lost on the way: {error}") from error
+                    raise RuntimeError(
+                        f"{faults} workers were lost during the fit: {error}"
+                    ) from error
                 self.on_fault(str(error))
 
     def protect(self, work: Callable[[], Any]) -> Any:
-        """Do a unit of work and take a snapshot after it: as a whole, or not at all."""
+        """Do a unit of work and take a snapshot after it: completely, or not at all."""
 
         def whole() -> Any:
             result = work()
@@ -214,7 +216,7 @@ class Parts:
         return self.safely(whole)
 
     def save(self) -> None:
-        """Keep labels and multipliers of all rows, and a second time on another worker.
+        """Keep labels and multipliers of all rows, with a second copy on another worker.
 
         Parts hold them, not futures: the scheduler would recompute those of a lost worker from rows
         that have changed since.
@@ -248,11 +250,11 @@ class Parts:
             state = self._task(held, holder, saved.version, number, epoch=saved.epoch)
             tasks.append(self._task(restore, worker, number, state))
         self._in_time(tasks)
-        self.save()  # there may be one copy only by now
+        self.save()  # some may have only one copy now
         return True
 
     def _in_time(self, tasks: list[Any]) -> None:
-        """Wait for tasks; where one fails, the workers forget what the others have brought."""
+        """Wait for tasks; if one fails, the workers discard the results of the others."""
         try:
             if not finished(self.client, tasks, STALLED):
                 raise LostWorkerError("labels and multipliers of a snapshot did not arrive")
@@ -265,7 +267,7 @@ class Parts:
     ) -> Any:
         """A task with a part of a worker: the present one, or an earlier one."""
         which = (worker, self.token, epoch or self.epoch)
-        # Where the worker has gone for good, it is to fail elsewhere, rather than wait for ever.
+        # If the worker is lost for good, fail elsewhere rather than wait for ever.
         return self.client.submit(
             work, which, *args, workers=[worker], allow_other_workers=True, pure=False
         )
@@ -285,7 +287,7 @@ class Parts:
 
 
 class PartRows:
-    """The rows of all parts, as a solver sees them: `Rows` whose blocks lie elsewhere.
+    """The rows of all parts, as a solver sees them: `Rows` whose blocks are on workers.
 
     Parameters
     ----------
@@ -298,7 +300,7 @@ class PartRows:
     scale : float
         What features were divided by, squared.
     few_features : bool
-        Whether a matrix over the features can be formed.
+        Whether there are few enough features to form a matrix over them.
     """
 
     def __init__(self, parts: Parts, which: str, n_features: int, scale: float, few_features: bool):
@@ -311,12 +313,12 @@ class PartRows:
         return self.parts.sum((self.which, work, args))
 
     def project(self, w: Array) -> None:
-        """Let the rows know h = X w, unless they do."""
+        """Compute h = X w where the rows are, unless they have it."""
         epoch, known = self._projected
         if epoch != self.parts.epoch or known is not w:
             self.sum(project, w)
             self.projected_by(w)
 
     def projected_by(self, w: Array | None) -> None:
-        """Take note of the weights that the rows' projections belong to; None if to none."""
+        """Remember which weights the rows' projections belong to; None: to none."""
         self._projected = (self.parts.epoch, w)

@@ -22,16 +22,16 @@ from tordinal.problem import Problem
 from tordinal.reduction import UNLABELED, Ranks, ranks
 from tordinal.swapping import Gain, greatest_losses, labeling_gain
 
-__all__ = ["Piece", "Prepared", "StoredRows"]
+__all__ = ["Piece", "PreparedBlock", "StoredRows"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-FEW_LABELED = 0.2  # share of labelled rows up to which they are kept a second time, on their own
+FEW_LABELED = 0.2  # share of labelled rows up to which a second copy of them is kept
 
 
 class StoredRows:
-    """Rows that lie in a file of their worker and are read whenever they are needed.
+    """Rows in a file of their worker, which is read whenever they are needed.
 
     Parameters
     ----------
@@ -69,14 +69,14 @@ class StoredRows:
 
 
 def products(X: Any) -> Any:
-    """Products with rows, wherever they lie."""
+    """Products with rows, in memory or on disk."""
     if isinstance(X, StoredRows):
         return X
     return SparseBlock(X, slice(0, X.shape[0])) if sp.issparse(X) else DenseBlock(X)
 
 
 @dataclass
-class Prepared:
+class PreparedBlock:
     """Some rows, checked, encoded and scaled.
 
     Attributes
@@ -90,7 +90,7 @@ class Prepared:
     weight : ndarray of shape (n_rows,)
         Factors of their costs.
     labeled : matrix or None
-        The labelled rows on their own, where they are few.
+        A copy of the labelled rows, if they are few.
     """
 
     number: int
@@ -125,7 +125,7 @@ class Piece(Block):
         Factors of their costs.
     """
 
-    def __init__(self, prepared: Prepared):
+    def __init__(self, prepared: PreparedBlock):
         super().__init__(products(prepared.X))
         self.number, self.weight = prepared.number, prepared.weight
         self.free = prepared.rank == UNLABELED
@@ -141,7 +141,7 @@ class Piece(Block):
         self.supervised: Block = self._on_their_own(prepared.labeled)
 
     def _on_their_own(self, X: Any) -> Block:
-        """The labelled rows as a block of their own; where they are many, all rows."""
+        """The labelled rows as a separate block; all rows if most are labelled."""
         if X is None:
             return self
         block = Block(products(X))
@@ -218,7 +218,7 @@ def given_counts(piece: Piece, n_classes: int) -> tuple[Index, int, float]:
 
 
 def predicted_counts(piece: Piece, t: Array) -> Index:
-    """Free rows by the class that the thresholds put them in."""
+    """Unlabelled rows by the class that the thresholds predict."""
     return np.bincount(ranks(piece.h[piece.free], t), minlength=len(t) + 1)
 
 
@@ -231,7 +231,7 @@ def keep(piece: Piece) -> None:
 
 @deferred
 def undo_swap(piece: Piece) -> None:
-    """Restore what was remembered."""
+    """Restore them."""
     piece.y, piece.h, piece.u = piece.kept
     piece.kept = ()
 
@@ -252,5 +252,5 @@ def pseudo_counts(piece: Piece, n_classes: int) -> Index:
 
 
 def crossings(piece: Piece) -> int:
-    """How many boundaries rows have moved up across."""
+    """How many boundaries rows have crossed upwards."""
     return int(np.maximum(piece.y - piece.kept[0], 0).sum())

@@ -8,7 +8,7 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 
-from tordinal.engines.dask.pieces import FEW_LABELED, Prepared, StoredRows
+from tordinal.engines.dask.pieces import FEW_LABELED, PreparedBlock, StoredRows
 from tordinal.labels import (
     label_array,
     missing_labels,
@@ -94,9 +94,9 @@ class _Kept:
 
 
 def prepare(
-    number: int, X: Any, y: Any, weight: Any, classes: NDArray[Any], centre: Any, scale: float,
+    number: int, X: Any, y: Any, weight: Any, *, classes: NDArray[Any], centre: Any, scale: float,
     token: str,
-) -> Prepared:  # fmt: skip
+) -> PreparedBlock:  # fmt: skip
     """Centre and scale rows, encode their labels, and write to disk what memory cannot hold."""
     from distributed import get_worker
 
@@ -114,7 +114,7 @@ def prepare(
         )
     given = np.flatnonzero(rank != UNLABELED)
     few = len(given) <= FEW_LABELED * len(rank)
-    prepared = Prepared(number, X, rank, weight, X[given] if few else None)
+    prepared = PreparedBlock(number, X, rank, weight, X[given] if few else None)
     worker = get_worker()
     limit = worker.memory_manager.memory_limit
     with _Kept.lock:

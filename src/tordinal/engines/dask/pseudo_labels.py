@@ -1,7 +1,7 @@
 """Pseudo-labels of rows on a cluster: Algorithm 2 and swaps, with sums in place of arrays.
 
 Order statistics of the projections are exact. They are found by counting how many rows lie at or
-below some probes: the wanted one lies between the last two of them.
+below some probes, which narrow down the interval.
 """
 
 from collections.abc import Callable
@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 PROBES = 255  # values that are counted in one round trip
-MOST_CANDIDATES = 1000  # pairs up to which blocks send their best rows
+MOST_CANDIDATES = 1000  # up to this many pairs blocks send their best rows
 LOWEST, HIGHEST = -(2**63), 2**63 - 1
 
 
@@ -45,7 +45,7 @@ class ClusterLabels:
         self._before: Array | None = None
 
     def assign(self, supervised: Any, counts: Callable[[Any], Index]) -> None:
-        """Algorithm 2: sort unlabelled rows by projection and hand out the class counts."""
+        """Algorithm 2: sort unlabelled rows by projection and assign ranks by the class counts."""
         self.rows.project(supervised.w)
         self._label_by_order(counts(supervised), by_label=1)
         self.rows.sum(pieces.start_from_supervised, self.problem, supervised.thresholds)
@@ -81,7 +81,7 @@ class ClusterLabels:
     # Labels by order ------------------------------------------------------------------------------
 
     def _label_by_order(self, counts: Index, by_label: int) -> None:
-        """Sort the free rows by h, ties by label or not, then as they stand; hand out ranks."""
+        """Sort the free rows by h, ties by label or not, then by row; assign ranks."""
         rows = self.rows
         rows.sum(relabelling.sort_free)
         ends = np.cumsum(counts)[:-1]
@@ -147,7 +147,7 @@ class ClusterLabels:
 
 
 def smallest_with(wanted: Index, count: Callable[[Index], Index]) -> Index:
-    """For each number the smallest key at or below which so many rows lie.
+    """For each number, the smallest key with at least that many rows at or below it.
 
     Parameters
     ----------
@@ -159,7 +159,7 @@ def smallest_with(wanted: Index, count: Callable[[Index], Index]) -> Index:
     Returns
     -------
     keys : ndarray of int64
-        The keys; the lowest there is where no row is wanted.
+        The keys; `LOWEST` for 0 rows.
 
     Examples
     --------
@@ -168,7 +168,7 @@ def smallest_with(wanted: Index, count: Callable[[Index], Index]) -> Index:
     >>> smallest_with(np.array([1, 3, 4]), lambda p: np.searchsorted(x, p, side="right"))
     array([3, 5, 9])
     """
-    low = [LOWEST] * len(wanted)  # fewer lie below these than are wanted
+    low = [LOWEST] * len(wanted)  # fewer rows than wanted lie below these
     high = [LOWEST if c <= 0 else HIGHEST for c in wanted.tolist()]
     while any(a < b for a, b in zip(low, high, strict=True)):
         probes = [

@@ -30,7 +30,7 @@ def keys(x: NDArray[np.float64]) -> Index:
 
 @deferred
 def sort_free(piece: Piece) -> None:
-    """Bring the projections of the free rows into order."""
+    """Sort the projections of the free rows."""
     piece.sorted = np.sort(keys(piece.h[piece.free]))
 
 
@@ -51,8 +51,8 @@ def count_ties(piece: Piece, cuts: Index, by_label: int) -> dict[int, Index]:
 def hand_out(piece: Piece, cuts: Index, ends: NDArray[np.bool_], below: dict[int, Index]) -> None:
     """Give free rows the rank of the interval between the cuts that they lie in.
 
-    `below` has the number of rows at each cut, by label, that lie below it: the first ones. Where
-    `ends` is true no row does.
+    `below` is the number of rows at each cut, by label, that count as below it: the first ones.
+    Where `ends` is true there are none.
     """
     at = keys(piece.h[piece.free])
     label = piece.y[piece.free]

@@ -19,27 +19,27 @@ TIMEOUT = 40.0  # seconds without a scheduler after which a fit gives up
 
 
 class LostWorkerError(RuntimeError):
-    """A worker has gone, and rows with it."""
+    """A worker was lost, and its rows with it."""
 
 
 class NoSchedulerError(RuntimeError):
-    """The scheduler has gone."""
+    """The scheduler was lost."""
 
 
 def wait_for_scheduler(client: Any) -> None:
-    """Wait for a scheduler that does not answer; raise an error if it has gone."""
+    """Wait for a scheduler that does not answer; raise an error after a while."""
     began = time.monotonic()
     while client.status != "running":
         if time.monotonic() - began > TIMEOUT or client.status == "closed":
             raise NoSchedulerError(
-                f"the Dask scheduler at {client.scheduler.address} does not answer any more: start "
+                f"the Dask scheduler at {client.scheduler.address} does not answer: start "
                 "it again and fit again; nothing was written"
             )
         time.sleep(0.5)
 
 
 def wait_for_workers(client: Any) -> None:
-    """Wait for a scheduler or workers that do not answer; raise an error if they have gone."""
+    """Wait for a scheduler or workers that do not answer; raise an error after a while."""
     wait_for_scheduler(client)
     if not client.nthreads():
         time.sleep(PATIENCE)

@@ -11,8 +11,8 @@ __all__ = ["DenseBlock"]
 Array = NDArray[np.float64]
 FAST = {"contract", "reassoc", "nsz"}
 
-UPDATES = 1000  # changes of sums after which they are recomputed, for accuracy
-OFTEN = 2  # one row in so many may change before all are read
+UPDATES = 1000  # updates of sums after which they are recomputed, for accuracy
+OFTEN = 2  # all rows are read if more than one in this many has changed
 
 
 class DenseBlock:

@@ -27,12 +27,12 @@ Index = NDArray[np.int64]
 
 SINGLE_PRECISION_ROWS = 1024  # matrices of more rows are held in float32
 SAMPLE = 32  # rows from which the scale of a kernel is taken
-FAR = 100.0  # how many times the variance a mean is that is taken off
+FAR = 100.0  # a mean is subtracted if its square is this many times the variance
 EPSILON = np.finfo(np.float64).eps
 ERRORS = 4.0 * EPSILON  # of a kernel value and its product with a weight
 VALUE_ERRORS = 32.0 * EPSILON  # of a kernel value that is centred, relative to the largest
-RESOLVED = 1024.0 * EPSILON  # variance, relative to the values, that is not mostly rounding
-BATCH = 256  # rows that are computed together where they are not kept
+RESOLVED = 1024.0 * EPSILON  # least variance, relative to the values, that is not mostly rounding
+BATCH = 256  # rows that are computed together if they are not cached
 
 
 class Gram:
@@ -49,7 +49,7 @@ class Gram:
     double : bool
         Whether to hold them in double precision wherever they fit; small matrices always are.
     centre : ndarray of shape (n_features,) or None
-        What was taken off the features of a linear kernel.
+        What was subtracted from the features of a linear kernel.
 
     Attributes
     ----------
@@ -61,13 +61,13 @@ class Gram:
     rows : ndarray of shape (n_rows, n_rows)
         The matrix, if it is.
     offset : ndarray of shape (n_rows,) or None
-        Where values hardly differ, as those of rows far from the origin do, offset_i + offset_j is
-        taken off them, which moves the origin of the feature space to about the mean of the rows.
-        As the weights of the rows sum to zero, projections lose only a common shift by it.
+        If values hardly differ, because rows are far from the origin, offset_i + offset_j is
+        subtracted, which moves the origin of the feature space to about the mean of the rows. As
+        the weights of the rows sum to zero, this only shifts all projections by a constant.
     diagonal : ndarray of shape (n_rows,)
-        k(x_i, x_i), less the offsets, divided by the scale.
+        k(x_i, x_i) minus the offsets, divided by the scale.
     magnitude : float
-        About the largest kernel value, before anything is taken off.
+        About the largest kernel value, before anything is subtracted.
     accuracy : float
         About the error of a kernel value.
     resolved : bool
@@ -86,7 +86,7 @@ class Gram:
     in_features = False
 
     def __sizeof__(self) -> int:
-        """Bytes of what it holds, so that a cluster sends it once and not with every task."""
+        """Size in bytes, so that a cluster sends it once and not with every task."""
         return object.__sizeof__(self) + size_of(vars(self).values())
 
     def __init__(
@@ -122,7 +122,7 @@ class Gram:
             self._cache = RowCache(n, held, self.dtype)
 
     def _offset_and_scale(self, diagonal: Array) -> tuple[Array | None, float]:
-        """By a sample: products with the mean of the rows if that is far, and their variance."""
+        """Estimated on a sample: products with the mean row if it is far, and the variance."""
         some = np.unique(np.linspace(0, self.n_rows - 1, SAMPLE).astype(np.int64))
         values = self.compute(some, some)
         self.magnitude = max(self.magnitude, float(np.abs(values).max()))
@@ -134,13 +134,13 @@ class Gram:
             offset = np.concatenate(pieces) - 0.5 * mean
             variance = float(np.mean(diagonal[some] - 2.0 * offset[some]))
             least = RESOLVED * self.magnitude
-            if variance <= least:  # these rows are alike; the others need not be
+            if variance <= least:  # these rows are equal; others may differ
                 variance = float(np.mean(diagonal - 2.0 * offset))
                 self.resolved = bool(variance > least)
         return offset, power_of_four(variance)
 
     def shift(self, a: Array, coef: Array | None) -> float:
-        """What true projections exceed those of a solver by, for weights of the rows and w."""
+        """The constant that true projections exceed those of a solver by."""
         by_offset = 0.0 if self.offset is None else float(self.offset @ a)
         by_centre = 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
         return by_offset + by_centre
@@ -150,11 +150,11 @@ class Gram:
         return ERRORS * float(np.abs(a).sum()) * self.magnitude
 
     def uncertainty(self, a: Array) -> float:
-        """By about how much errors of kernel values move the objective at its minimum."""
+        """About how much errors of kernel values change the objective at its minimum."""
         return 0.5 * self.accuracy * float(a @ a)
 
     def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
-        """Projections as a model with these weights predicts them, less their shift; the shift."""
+        """Projections that a model with these weights predicts, minus a shift; and the shift."""
         support = np.flatnonzero(a)
         if isinstance(self.kernel, Linear):
             X = self.X if self.centre is None else self.X + self.centre
@@ -169,7 +169,7 @@ class Gram:
     def private(self, share: float = 1.0) -> "Gram":
         """A matrix for one solver among several that work at the same time.
 
-        A full one serves all. A cache of rows serves one, so each gets a share of the memory.
+        All solvers share a full matrix. Each has its own row cache, with a share of the memory.
         """
         if self.full:
             return self
@@ -208,7 +208,7 @@ class Gram:
         return values
 
     def _values(self, rows: Any, columns: Any) -> Array:
-        """Kernel values as they are."""
+        """Kernel values without scale and offset."""
         if isinstance(self.kernel, Precomputed):
             return np.asarray(self.X[rows][:, columns], dtype=np.float64)
         if self.X[columns].shape[0] == 0:  # kernels accept no empty matrix

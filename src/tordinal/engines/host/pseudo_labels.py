@@ -37,7 +37,7 @@ class HostLabels:
     y : ndarray of shape (n_rows,)
         Given and pseudo ranks; before `assign`, the given ones.
     initial : ndarray of shape (n_rows,)
-        The ranks that `assign` has handed out, before any swap.
+        The ranks by `assign`, before any swap.
     unlabeled : ndarray of shape (n_rows,)
         Which rows have no given rank.
 
@@ -64,7 +64,7 @@ class HostLabels:
         return np.where(self.unlabeled, C2, C1) * self.weight
 
     def assign(self, supervised: Any, counts: Callable[[Any], Index]) -> None:
-        """Sort unlabelled rows by projection and hand out the class counts."""
+        """Sort unlabelled rows by projection and assign ranks by the class counts."""
         self._relabel(initial_labels(supervised.h[self._free], counts(supervised)))
         self.initial = self.y
 

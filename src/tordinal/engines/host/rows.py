@@ -1,6 +1,6 @@
 """Where a linear model runs: rows on this machine, in blocks that the cores work on.
 
-A solver that is made of products knows rows only through this interface: functions of one block are
+Solvers that use products only see rows through this interface: functions of one block are
 mapped over all blocks, and what they return is added up. X stays where it is and so does every
 vector with an entry per row; only w, t and sums come back. The same functions run wherever blocks
 lie.
@@ -26,7 +26,7 @@ Index = NDArray[np.int64]
 
 DENSE_FEATURES = 300  # sparse rows with up to so many features are made dense
 MOST_FEATURES = 1500  # beyond, a matrix over the features is too large to factor often
-NEAR_ONE = 16.0  # a scale of sparse rows within this factor of 1 is left alone
+NEAR_ONE = 16.0  # sparse rows whose scale is within this factor of 1 are not rescaled
 SMALLEST, MOST = -250, 511  # powers of four: 4^511 is finite and its inverse a normal number
 ERRORS = 4.0 * np.finfo(np.float64).eps  # of a product of a feature with its weight
 LARGE = 2**25  # bytes of a dense matrix from which a second thread helps
@@ -42,7 +42,7 @@ class Rows:
     scale : float
         What they were divided by, squared.
     centre : ndarray of shape (n_features,) or None
-        What was taken off them before.
+        What was subtracted from them before.
     """
 
     in_features = resolved = True
@@ -57,7 +57,7 @@ class Rows:
         self.blocks = [Block(make(piece)) for piece in self.slices]
 
     def __sizeof__(self) -> int:
-        """Bytes of what it holds, so that a cluster sends it once and not with every task."""
+        """Size in bytes, so that a cluster sends it once and not with every task."""
         return object.__sizeof__(self) + size_of([self.matrix])
 
     def take(self, index: Index) -> "Rows":
@@ -92,7 +92,7 @@ class Rows:
 
     @property
     def few_features(self) -> bool:
-        """Whether a matrix over the features can be formed."""
+        """Whether there are few enough features to form a matrix over them."""
         return self.dense and self.n_features <= MOST_FEATURES
 
     def use(self, *, single: bool) -> None:
@@ -135,7 +135,7 @@ class Rows:
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
     def shift(self, a: Array, coef: Array | None) -> float:
-        """What true projections exceed those of a solver by, for weights of the rows and w."""
+        """The constant that true projections exceed those of a solver by."""
         return 0.0 if coef is None or self.centre is None else float(coef @ self.centre)
 
     def rounding(self, a: Array, coef: Array | None) -> float:
@@ -145,11 +145,11 @@ class Rows:
         return ERRORS * float(np.abs(coef) @ np.abs(self.centre))
 
     def uncertainty(self, a: Array) -> float:
-        """By how much errors of kernel values move the objective: there are none."""
+        """0: there are no kernel values."""
         return 0.0
 
     def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
-        """Projections as a model with these weights predicts them, less their shift; the shift."""
+        """Projections that a model with these weights predicts, minus a shift; and the shift."""
         centre = 0.0 if self.centre is None else self.centre
         shift = self.shift(a, coef)
         h = (self.matrix * np.sqrt(self.scale) + centre) @ coef

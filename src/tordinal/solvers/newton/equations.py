@@ -6,7 +6,7 @@ With D the curvatures of the rows, B = X'E the mixed derivatives and M those in 
 
 Few dense features: the matrix is formed (`DirectEquations`). For a piecewise linear loss few rows
 change their curvature from one step, or one training, to the next, so its factor is kept and
-updated where single rows can be gathered; elsewhere the matrix is summed at every step. For a
+updated if single rows can be gathered; otherwise the matrix is summed at every step. For a
 smooth loss all curvatures change a little, so an old factor is a good preconditioner of conjugate
 gradients (`PreconditionedEquations`). Many features: conjugate gradients with the diagonal as
 preconditioner (`DiagonalEquations`).
@@ -27,7 +27,7 @@ __all__ = ["Equations", "Slopes", "equations_for"]
 
 Array = NDArray[np.float64]
 
-FAINT = 1e-6  # share of all costs below which curved rows are too few to take their mean
+FAINT = 1e-6  # share of all costs below which curved rows are too few for a mean
 
 
 class Slopes(NamedTuple):
@@ -68,26 +68,26 @@ class Equations(Protocol):
         """The direction (v, tau), for the curvatures of the last evaluation in the blocks."""
 
     def repeated(self, slopes: Slopes) -> tuple[Array, Array]:
-        """The direction by the equations of the last call: quick, and accurate nearby."""
+        """The direction by the equations of the last call: quick, and accurate near that point."""
 
     def reset(self) -> None:
         """Discard what was kept from earlier calls."""
 
 
 def equations_for(rows: RowBlocks, smooth: bool) -> Equations:
-    """The equations that suit the rows and the loss."""
+    """Choose the equations for the rows and the loss."""
     if not rows.few_features:
         return DiagonalEquations(rows)
     return PreconditionedEquations(rows) if smooth else DirectEquations(rows)
 
 
 class DirectEquations:
-    """width I + X'DX, factored, and updated where few rows have another curvature since.
+    """width I + X'DX, factored, and updated when few rows change their curvature.
 
     With U those rows and d their changes, the inverse follows from Woodbury's identity. Rows are
-    seen from a centre c, the mean of those that were curved when the matrix was factored: with
-    thresholds t - c.w instead of t, what v and a common shift of all thresholds do to each other
-    vanishes. Otherwise it is the difference of large numbers, and lost in single precision.
+    centred at c, the mean of those that were curved when the matrix was factored: with thresholds
+    t - c.w instead of t, the mixed term of v and a common shift of all thresholds vanishes.
+    Otherwise it is a difference of large numbers, which single precision cannot hold.
     """
 
     def __init__(self, rows: Any):
@@ -121,7 +121,7 @@ class DirectEquations:
         right = self._mixed.T @ v - slopes.width * slopes.t
         try:
             tau = np.linalg.solve(self._tt, right)
-        except np.linalg.LinAlgError:  # some thresholds are held by nothing but rounding
+        except np.linalg.LinAlgError:  # some thresholds are determined by rounding only
             tau = np.linalg.lstsq(self._tt, right, rcond=None)[0]
         v = v + self._carried @ tau
         return v, np.asarray(tau + self.centre @ v)
@@ -139,12 +139,12 @@ class DirectEquations:
         self._form(D)
         try:
             self._factor(self.matrix, slopes, self._mean(D, slopes))
-        except np.linalg.LinAlgError:  # rounding: as they are, rows lead to a positive matrix
+        except np.linalg.LinAlgError:  # rounding: without a centre the matrix is positive
             self._factor(self.matrix, slopes, np.zeros(len(self.matrix)))
         self.Z = np.empty((0, len(self.matrix)), dtype=dtype)
 
     def _form(self, D: Array) -> None:
-        """X'DX, changed by the rows whose curvature is another one than last time."""
+        """Update X'DX by the rows whose curvature has changed since the last time."""
         changed = None
         if self.matrix is not None and self.matrix.dtype == self.rows.dtype:
             changed = np.flatnonzero(D != self.D)
@@ -161,19 +161,19 @@ class DirectEquations:
         self.D, self.listed = D.copy(), np.zeros(len(D), dtype=bool)
 
     def _mean(self, D: Array, slopes: Slopes) -> Array:
-        """The mean of the curved rows; the origin where there are next to none."""
+        """The mean of the curved rows; the origin if there are almost none."""
         if float(D.sum()) <= FAINT * float(self.rows.get("cost").sum()):
             return np.zeros(len(slopes.w))
         return slopes.mixed.sum(axis=1) / slopes.tt.sum()
 
     def _factor(self, matrix: Any, slopes: Slopes, centre: Array) -> None:
-        """Factor X'DX as seen from a centre: the origin, or the mean of the curved rows."""
+        """Factor X'DX of centred rows."""
         self.centre = centre
         self.factor = Factor(matrix, slopes.width, np.sqrt(slopes.tt.sum()) * centre)
         self.width, self.index = slopes.width, np.empty(0, dtype=np.int64)
 
     def _update(self, D: Array, new: NDArray[np.int64]) -> bool:
-        """Take other curvatures into account; whether that can be done accurately."""
+        """Update the factor for new curvatures; return whether that is accurate."""
         if len(new):
             self.listed[new] = True
             self.index = np.concatenate([self.index, new])
@@ -190,7 +190,7 @@ class DirectEquations:
         return True
 
     def _solve(self, right: Array) -> Array:
-        """With A = G G' and Z' = G^-1 U' the updated inverse stands between two halves of it."""
+        """With A = G G' and Z' = G^-1 U' the update lies between the two halves of the solve."""
         half = self.factor.forward(right)
         if len(self.index):
             short = ((self.Z @ half).T * self.change).T

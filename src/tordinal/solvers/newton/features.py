@@ -4,8 +4,8 @@ With few dense features Newton's equations are formed, and a step costs a pass o
 whatever C is. With many sparse ones they are solved by conjugate gradients. Piecewise linear losses
 are solved in their proximal form (`relaxation`).
 
-Everything that touches rows is a function of one block, mapped over all of them and added up, so
-the method runs wherever blocks lie.
+Everything that touches rows is a function of one block, mapped over all of them and summed, so
+the method runs wherever the blocks are.
 """
 
 from collections.abc import Callable
@@ -89,7 +89,7 @@ class Newton(Solver):
         h = self._projections(rows, descent, task)
         t = descent.thresholds()
         value = self.problem.objective(task.y, task.cost, h, float(w @ w), t)
-        lost = max(value - descent.value, 0.0)  # in rounding: h was carried along
+        lost = max(value - descent.value, 0.0)  # in rounding: h was updated step by step
         violation = max(violation, lost / value if task.gap_too_large(lost, value) else 0.0)
         return Solution(
             h, t, value, a, task.y, task.cost, u, w,
@@ -124,10 +124,10 @@ class Newton(Solver):
         )
 
     def _projections(self, rows: Samples, descent: "FeatureDescent", task: Task) -> Array:
-        """X w: mostly as the steps of a training from another one have carried it along.
+        """X w: usually as updated by the steps of a training, or recomputed.
 
-        That is accurate to seven digits of what has changed, and saves a pass over all rows. It is
-        not done where the tolerance is tight.
+        The update is accurate to seven digits of the change, and saves a pass over all rows. With a
+        tight tolerance X w is recomputed.
         """
         steering = (
             task.tol >= COARSE * TUNING.single_tol
@@ -151,8 +151,8 @@ class Newton(Solver):
 class FeatureDescent(Descent):
     """Newton's method in w and t.
 
-    Ranks y, costs, projections h = X w and, for a piecewise linear loss, multipliers u lie with the
-    blocks of the rows before it runs.
+    Before it runs, the blocks of the rows must hold ranks y, costs, projections h = X w and, for a
+    piecewise linear loss, multipliers u.
 
     Parameters
     ----------
@@ -264,7 +264,7 @@ class FeatureDescent(Descent):
         """Newton's direction and the derivative along it."""
         v, tau = self.equations.direction(slopes)
         slope = slopes.along(v, tau)
-        if not slope <= 0.0:  # what was kept from earlier steps has become too inaccurate
+        if not slope <= 0.0:  # the factor of earlier steps has become too inaccurate
             self.equations.reset()
             v, tau = self.equations.direction(slopes)
             slope = slopes.along(v, tau)
@@ -287,7 +287,7 @@ class FeatureDescent(Descent):
         return decrement / slopes.value
 
     def _slopes(self) -> tuple[Slopes, Residuals]:
-        """The objective and its derivatives here, and what the proximal terms weigh."""
+        """The objective and its derivatives here, and the size of the proximal terms."""
         terms = self._terms
         value, sums, in_t, held, *residuals = self.rows.sum(evaluate_terms, terms, self.t)
         pulled = self.penalty @ self.t
@@ -346,7 +346,7 @@ class Order:
         return self.stiffness * apart.T @ apart
 
     def update_multipliers(self, t: Array) -> tuple[float, float]:
-        """Move the multipliers; by how much the order is broken, and their part of the gap."""
+        """Update the multipliers; return the violation of the order, and their part of the gap."""
         self.multipliers = self._pull(t)
         broken = float(np.max(t[:-1] - t[1:], initial=0.0))
         return broken, float(self.multipliers @ np.maximum(t[1:] - t[:-1], 0.0))

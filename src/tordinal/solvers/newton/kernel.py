@@ -33,7 +33,7 @@ __all__ = ["KernelNewton"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-NOISE = 1e-14  # relative decrease of the objective that is rounding, with K a carried along
+NOISE = 1e-14  # relative decrease of the objective that is rounding, with K a updated step by step
 TINY = np.finfo(np.float64).tiny
 
 
@@ -80,7 +80,7 @@ class KernelNewton(Solver):
         return self._root is not None
 
     def _descend(self, task: Task, hard: bool) -> Solution | None:
-        """Minimise in a and t; None where rounding spoils that, and the square root is needed."""
+        """Minimise in a and t; None if rounding errors are too large without the square root."""
         used = np.flatnonzero(task.cost > 0)
         space = self._space(used)
         y, cost, m = task.y[used], task.cost[used], self.problem.n_thresholds

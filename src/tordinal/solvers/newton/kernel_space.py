@@ -19,8 +19,8 @@ __all__ = ["KernelSpace", "Preconditioner", "precondition"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-SAFE = 100.0  # rounding errors below which the remaining curvature in t is not trusted
-INCONSISTENT = 1e-3  # how far a factor may be from what it stands for
+SAFE = 100.0  # multiple of rounding errors below which the remaining curvature in t is not trusted
+INCONSISTENT = 1e-3  # largest relative error of a factor
 
 
 class KernelSpace:
@@ -47,7 +47,9 @@ class KernelSpace:
         self.excess_iterations = 0
         self.in_double = False  # whether rounding has spoilt a direction in single precision
         self.allows_single = False  # whether the tolerance is loose enough for single precision
-        self.nearly_inverse = False  # whether the preconditioner was so the last time
+        self.nearly_inverse = (
+            False  # whether the preconditioner was nearly the inverse the last time
+        )
         self._columns: Any = None
 
     def _uncentred_times(self, v: Array) -> Array:
@@ -70,9 +72,9 @@ class KernelSpace:
         return symmetric_times(K, v.astype(np.float32)).astype(np.float64)
 
     def preconditioned_rows(self, D: Array) -> tuple[Index, float]:
-        """The rows of a preconditioner with the curvatures D, and how many each stands for.
+        """The rows of a preconditioner with the curvatures D, and how many rows each represents.
 
-        Where all but a few rows are negligible, as long as unlabelled ones count for little, those
+        Where all but a few rows are negligible, while unlabelled ones have small costs, those
         few suffice: the others add at most the sum of D_i K_ii to the eigenvalues of D K.
         """
         weight = D * np.maximum(self.diagonal, 0.0)
@@ -137,7 +139,7 @@ class KernelSpace:
                 break
             self.in_double, self.preconditioner = True, None  # rounding: again, in double precision
         v, z = found.v, found.z
-        if z is None:  # what was carried along is only as accurate as the preconditioner
+        if z is None:  # the updated z is only as accurate as the preconditioner
             z = self.times(v)
         return v, z, inner.solve(E.T @ z - grad_t)
 
@@ -189,7 +191,7 @@ class KernelSpace:
 
 
 class Direction(NamedTuple):
-    """A solution v of Newton's equations, K v where it is known, and whether it is sound."""
+    """A solution v of Newton's equations, K v if known, and whether it is reliable."""
 
     v: Array
     z: Array | None
@@ -199,7 +201,7 @@ class Direction(NamedTuple):
 class Preconditioner:
     """(I + S K)^-1 for curvatures of an earlier step, on all rows or on a sample of them.
 
-    With J the sampled rows, their curvatures D stretched to stand for all, and B the factored
+    With J the sampled rows, their curvatures D scaled up to represent all rows, and B the factored
     matrix I + D^1/2 K_JJ D^1/2, the inverse of I + D K maps r to q = r - p with
     p = D^1/2 B^-1 D^1/2 (K r)_J, and on all rows K q = p / D. The thresholds add a few columns.
 
@@ -215,7 +217,7 @@ class Preconditioner:
     Attributes
     ----------
     accurate : bool
-        Whether the factor is accurate enough for K q = p / D. Otherwise it is multiplied out.
+        Whether the factor is accurate enough for K q = p / D. Otherwise K q is computed.
     """
 
     def __init__(self, space: KernelSpace, D: Array, E: Array, M: Array, dtype: Any = np.float32):
@@ -241,7 +243,7 @@ class Preconditioner:
         self.small_inverse = vectors / np.maximum(values, least) @ vectors.T
 
     def _try_factor(self, dtype: Any) -> bool:
-        """Factor B; whether it could be, without raising its diagonal."""
+        """Factor B; return whether that worked without raising its diagonal."""
         root = self.root.astype(dtype)
         B = (self.K if self.whole else self.K[self.J]) * root[:, None]
         B *= root
@@ -264,7 +266,7 @@ class Preconditioner:
         return bool(np.linalg.norm(p / self.D - z_q) <= INCONSISTENT * np.linalg.norm(z_q))
 
     def times(self, v: Array) -> Array:
-        """K v for a vector or a matrix, if all columns are at hand."""
+        """K v for a vector or a matrix, if all columns are available."""
         v = v.astype(self.K.dtype)
         products = symmetric_times(self.K, v) if v.ndim == 1 else self.K @ v
         return products.astype(np.float64)
@@ -290,7 +292,7 @@ class Preconditioner:
 def precondition(
     space: KernelSpace, D: Array, E: Array, M: Array, *, in_double: bool
 ) -> Preconditioner:
-    """In single precision, or in double where that is not accurate enough, or costs nothing."""
+    """A preconditioner in single precision, or in double if that is needed or costs nothing."""
     if not in_double and space.n > TUNING.double_rows and float(D.max()) < TUNING.double_curvature:
         single = Preconditioner(space, D, E, M)
         if single.accurate or not single.whole:

@@ -17,7 +17,7 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
-from tordinal.problem import Problem, Terms
+from tordinal.problem import LossTerms, Problem
 from tordinal.reduction import Ranks
 
 __all__ = ["Relaxation", "Residuals"]
@@ -56,7 +56,9 @@ class Relaxation:
     problem: Problem
     width: float
 
-    def terms(self, y: Ranks, cost: Array, h: Array, t: Array, u: Array) -> tuple[Terms, Residuals]:
+    def terms(
+        self, y: Ranks, cost: Array, h: Array, t: Array, u: Array
+    ) -> tuple[LossTerms, Residuals]:
         """The terms with their derivatives, and the residuals.
 
         The value is that of the true loss. Second derivatives are multiplied by `width`: they then
@@ -67,7 +69,7 @@ class Relaxation:
         value, gap, moved = _terms(
             y, cost, h, t, u, *self.problem.shape, self.width, in_rows, in_t, curvature
         )
-        return Terms(value, in_rows, in_t, curvature), Residuals(gap, moved)
+        return LossTerms(value, in_rows, in_t, curvature), Residuals(gap, moved)
 
     def along(
         self, y: Ranks, cost: Array, h: Array, t: Array, u: Array, z: Array, tau: Array, step: float

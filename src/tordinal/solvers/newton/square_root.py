@@ -68,8 +68,7 @@ class SquareRoot:
     def of(cls, gram: KernelMatrix, problem: Problem) -> Self | None:
         """The square root, if kernel values are those of a feature space.
 
-        None where there is none, or where there are so many rows that only a root of low rank is
-        quick to find and to work with, and the rank is not low.
+        None if there is none, or if the rank is too large for so many rows.
         """
         accuracy = gram.accuracy / gram.scale
         low = low_rank_root(gram.diagonal, lambda i: gram.compute(np.array([i]))[0], TUNING.rank)
@@ -88,7 +87,7 @@ class SquareRoot:
         return None if root is None else cls(problem, *root, gram.times, accuracy)
 
     def run(self, task: Task) -> Solution:
-        """Solve a task in the features, where projections are centred, and bring it back."""
+        """Solve a task in the features, with centred projections, and convert the solution back."""
         if task.warm is not None:
             warm, centre = task.warm, float(task.warm.h.mean())
             coef = self.L.T @ warm.coefficients
@@ -112,10 +111,10 @@ class SquareRoot:
         )  # fmt: skip
 
     def _weights(self, solution: Solution) -> Array:
-        """Weights of the rows that sum to zero and make w = L'a.
+        """Weights of the rows with sum zero and w = L'a.
 
-        At the optimum those of the dual do; before, they are corrected as little as possible. Where
-        they are so large that K a would be lost in rounding, those of the pivots serve.
+        At the optimum the dual variables are such weights; before, they are corrected as little as
+        possible. If they are so large that K a would be lost in rounding, only pivots get weights.
         """
         w, a = solution.coef, solution.coefficients - solution.coefficients.mean()
         assert w is not None

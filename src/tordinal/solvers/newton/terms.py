@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.engines.base import Block, deferred, light
-from tordinal.problem import Problem, Terms
+from tordinal.problem import LossTerms, Problem
 from tordinal.solvers.newton.relaxation import Relaxation, Residuals
 
 __all__ = [
@@ -26,7 +26,7 @@ class Smooth:
     width: float = 1.0
     proximal: ClassVar[bool] = False
 
-    def evaluate(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
+    def evaluate(self, block: Block, t: Array) -> tuple[LossTerms, Residuals]:
         return self.problem.terms(block.y, block.cost, block.h, t), Residuals(0.0, 0.0)
 
     def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:
@@ -48,7 +48,7 @@ class Proximal:
         """Width of the band; curvatures are multiplied by it."""
         return self.relaxation.width
 
-    def evaluate(self, block: Block, t: Array) -> tuple[Terms, Residuals]:
+    def evaluate(self, block: Block, t: Array) -> tuple[LossTerms, Residuals]:
         return self.relaxation.terms(block.y, block.cost, block.h, t, block.u)
 
     def along(self, block: Block, t: Array, tau: Array, step: float) -> tuple[float, float]:

@@ -6,7 +6,7 @@ a_i = sum_k beta_ik, h = K a and c_k = sum_i beta_ik the problem is
     min  1/2 a'Ka + 1/2 r |c|^2 - kink sum_ik s_ik beta_ik     with  beta_ik in its box
 
 and the gradient is h_i + r c_k - kink s_ik: one vector h carries all thresholds, so a step reads
-two kernel rows whatever K is. A step raises one variable (i, k) and lowers another (j, l) by as
+two kernel rows for any K. A step raises one variable (i, k) and lowers another (j, l) by as
 much. Which pairs (k, l) are allowed is a matter of the coupling. Each row has one candidate to
 raise and one to lower at a time: the threshold where its gradient is smallest or largest. Their
 offsets from h are two more N-vectors, so choosing a pair and updating the gradient are two passes
@@ -42,7 +42,7 @@ __all__ = ["SMO"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-FINEST = 1e-11  # the least violation that is asked for to close the duality gap
+FINEST = 1e-11  # the least tolerance that is tried to close the duality gap
 
 
 class SMO(Solver):
@@ -152,7 +152,7 @@ class SMO(Solver):
         return task.gap_too_large(value - dual, value)
 
     def _solve_sample(self, task: Task) -> Solution | None:
-        """A rough solution for every 16th of the rows that count, with costs that stand for all.
+        """A rough solution for every 16th row with a cost, with costs scaled up to represent all.
 
         It shows at which bound most variables of the other rows will be, and one product with the
         kernel brings them there.
@@ -179,7 +179,7 @@ class SMO(Solver):
         a, u = shares(task.y, task.cost, at.beta)
         h = at.h
         if float(task.cost.max()) > HUGE_COST:
-            a = a - a.mean()  # what was carried along is lost in rounding, and so is this sum
+            a = a - a.mean()  # updated values, and the sum of a, are lost in rounding
             h = self.data.times(a)
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
         if h is not at.h:
@@ -213,7 +213,7 @@ class SMO(Solver):
         return np.union1d(up, low)
 
     def _run(self, at: State, raised: int, lowered: int, goal: float, limit: float) -> int:
-        """Take steps on the working set, and bring all rows up to date; how many were taken."""
+        """Take steps on the working set and update all rows; return how many were taken."""
         index = self._work.index
         if len(index) == 0:
             return 0

@@ -3,7 +3,7 @@
 With a loss that has two slopes, most variables sit at one of their bounds, and within a row they
 cancel: two at the upper and two at the lower bound leave a_i = sum_k beta_ik = 0. When C2 doubles
 they follow their bounds, and neither h = K a nor c_k = sum_i beta_ik need change by that. Such a
-start is near the solution where scaling all variables, or keeping them, is not.
+start is nearer to the solution than scaled or unchanged variables.
 
 ``docs/mathematics.md`` has the derivation.
 """
@@ -22,8 +22,8 @@ __all__ = ["in_larger_boxes"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-MOVES = 60  # between thresholds, until their sums are what they were
-EXACT = 1e-9  # share of all variables that a sum may be off by
+MOVES = 60  # largest number of moves that restore the sums of thresholds
+EXACT = 1e-9  # error of a sum, as a share of all variables
 
 
 def in_larger_boxes(
@@ -55,14 +55,14 @@ def in_larger_boxes(
     lower, upper, _ = boxes(y, cost, m, *problem.shape)
     free = (u > low) & (u < high)
     larger = np.where(free, beta, s * np.clip(u, low, high) * C)
-    # A free variable of the same row makes up for what follows its bound.
+    # A free variable of the same row compensates for those that follow their bounds.
     left = np.where(free.any(axis=1), beta.sum(axis=1) - larger.sum(axis=1), 0.0)
     for k in range(m):
         taken = np.clip(left, lower[:, k] - larger[:, k], upper[:, k] - larger[:, k])
         taken[~free[:, k]] = 0.0
         larger[:, k] += taken
         left -= taken
-    # Of each rank, less h, which all variables of a row share.
+    # Of each rank, minus h, which all variables of a row share.
     gradient = -t - lines.kink * signs(np.arange(m + 1), m)
     excess = larger.sum(axis=0) - beta.sum(axis=0)
     restore_sums(larger, lower, upper, y, gradient, excess)
@@ -72,7 +72,7 @@ def in_larger_boxes(
 def restore_sums(
     beta: Array, lower: Array, upper: Array, y: Ranks, gradient: Array, excess: Array
 ) -> None:
-    """Take the excess of thresholds to those that lack it, within rows, where it costs least.
+    """Move the excess of some thresholds to those with a deficit, within rows, at the least cost.
 
     Rows of a rank pay the same for a move from k to l: the difference of their gradients. So this
     is a flow between few thresholds, along the cheapest path until that is full.

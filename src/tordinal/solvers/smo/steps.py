@@ -125,7 +125,7 @@ def _partner(low, at_low, k, g_up, row, diagonal, diagonal_i, r, best, place):
     """Second-order choice: the row whose lowering, paired with raising (i, k), gains most.
 
     The decrease is b^2 / (2 q), with b the difference of the gradients and q the curvature along
-    the pair. Single precision is plenty to compare by.
+    the pair. Single precision is enough for comparisons.
     """
     zero, two, tau = np.float32(0.0), np.float32(2.0), np.float32(TAU)
     apart, d_i = np.float32(min(2.0 * r, APART)), np.float32(diagonal_i)
@@ -191,7 +191,7 @@ def _move(up, low, at_up, at_low, h, row_i, row_j, da, k, l, dc, least, most, pl
 def take_steps(
     matrix, diagonal, h, beta, lower, upper, target, c, r, raised, lowered, room, tol, max_steps
 ):
-    """Take steps until the candidates agree to within tol; how many were taken.
+    """Take steps until the candidates agree to within tol; return how many were taken.
 
     With one pair of thresholds, h follows.
     """
@@ -270,7 +270,7 @@ def take_rounds(
 ):
     """Take steps at one pair of thresholds after another, always the worst of those allowed.
 
-    A pair is done when its violation is `nearer` times what it was. h follows.
+    A pair is done when its violation has shrunk to the share `nearer`. h follows.
     """
     n, m = beta.shape
     steps = 0

@@ -18,7 +18,7 @@ __all__ = ["State", "WarmStarts", "WorkingRows"]
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
-ZERO_SUM = 1e-14  # share of the sum of all variables that a sum of some differs from zero by
+ZERO_SUM = 1e-14  # rounding error of a sum, as a share of the sum of all variables
 
 
 @dataclass
@@ -79,7 +79,7 @@ class WarmStarts:
         """A feasible start: zeros, or the warm solution carried over to new ranks and costs.
 
         A variable keeps its place in its box: it grows with its cost, and is negated where its row
-        has changed sides, so that two swapped rows, which sat at opposite bounds, still sum to 0.
+        has changed sides, so that two swapped rows, which were at opposite bounds, still sum to 0.
         One whose cost was zero takes the bound that is right at the warm (h, t). What then violates
         the constraint is restored by the coupling.
         """
@@ -128,10 +128,10 @@ class WarmStarts:
         return beta, warm.h + self.data.combine(index, change[index])
 
     def _after_swaps(self, task: Task, warm: Solution) -> State | None:
-        """The same start where only labels were swapped since the last training.
+        """The same start, if only labels were swapped since the last training.
 
-        Then it costs what the swapped rows cost, not passes over all of them. None where that is
-        not so, or where the swapped rows did not sit at opposite bounds.
+        It takes time in proportion to the swapped rows. None if more has changed, or if the swapped
+        rows were not at opposite bounds.
         """
         if self.last is None or warm.u is not self.last[0] or not self.problem.coupling.any_pair:
             return None

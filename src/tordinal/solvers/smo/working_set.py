@@ -1,6 +1,6 @@
-"""The rows that SMO is at work on, with their kernel values in a small matrix of their own.
+"""The rows that SMO works on, with their kernel values in a small separate matrix.
 
-Most variables are pressed against their bounds, and a step that reads whole kernel rows mostly
+Most variables are at their bounds, and a step that reads whole kernel rows mostly
 reads rows that cannot move. So steps are taken on a few thousand rows at most, whose kernel
 values fit a cache of the processor; the gradient of all rows follows afterwards from what has
 changed. Trainings that follow each other work on almost the same rows, so those are kept.
@@ -30,7 +30,7 @@ class WorkingSet:
     gram : KernelMatrix
         The kernel of all rows.
     most : int
-        Up to so many rows all of them are in the set.
+        Up to this many rows, all of them are in the set.
 
     Attributes
     ----------
@@ -54,7 +54,7 @@ class WorkingSet:
         self._clock = 0
 
     def begin(self, used: Index) -> None:
-        """Prepare for a training in which some rows count."""
+        """Prepare for a training on some rows."""
         if not self.whole or np.array_equal(used, self.index):
             return
         self.index = used
@@ -65,7 +65,7 @@ class WorkingSet:
             self.matrix = self._all
 
     def take(self, chosen: Index) -> None:
-        """Bring rows into the set; those that were chosen longest ago are dropped."""
+        """Bring rows into the set; those that were least recently chosen are dropped."""
         if self.whole:
             return
         if self.matrix is None:
