@@ -16,6 +16,7 @@ from tordinal.tables.costs import read_weights
 from tordinal.tables.estimates import prediction_shift_note, representativeness_note
 from tordinal.tables.files import read_table
 from tordinal.tables.frames import table_of
+from tordinal.tables.group_names import group_notes
 from tordinal.tables.preparation import prepare
 from tordinal.tables.rating import rate
 from tordinal.tables.roles import find_columns
@@ -88,7 +89,8 @@ def rate_table(
         the table, or a ``.npy`` or ``.npz`` file with one. Columns of lists of numbers are read in
         the same way.
     by : str or sequence of str, default=()
-        Columns whose groups are estimated, too: average and shares of each product, say.
+        Columns whose groups are estimated, too: average and shares of each product, say. Many
+        different numbers or dates are cut into five ranges.
     method : {"auto", "tor", "redsvm"}, default="auto"
         "auto" chooses models by cross-validation, and whether unrated rows help; "tor" uses
         them, "redsvm" does not.
@@ -203,6 +205,7 @@ def rate_table(
     rating = rate(prepared.features, given, prepared.encoder, settings, listen, weight, selection)
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
+    rating.notes += group_notes(part, by)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]
     return RatedTable(
         rating=rating, table=prepared.table, part=part, rows=prepared.rows, abstain=abstain,
