@@ -223,7 +223,7 @@ def label(
         list[str] | None,
         typer.Option(
             metavar="COLUMN",
-            help="Estimate the average rating and shares per group of a column; may be given several times.",
+            help="Estimate average and shares per group of a column; may be given several times.",
         ),
     ] = None,
     groups: Annotated[
