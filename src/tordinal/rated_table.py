@@ -207,11 +207,17 @@ def rate_table(
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
     rating.notes += group_notes(part, by)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]
-    return RatedTable(
+    rated = RatedTable(
         rating=rating, table=prepared.table, part=part, rows=prepared.rows, abstain=abstain,
         probabilities=probabilities, by=by, source=source, original=frame,
         with_reasons=reasons, reweight=reweight, seed=random_state,
     )  # fmt: skip
+    if reasons and not rated.reasons.agrees:
+        rating.notes.append(
+            "no reasons are given: no simple model follows the predictions well enough to explain "
+            "them"
+        )
+    return rated
 
 
 def _read(table: Any, encoding: str | None, sheet: str | None = None) -> Table:
