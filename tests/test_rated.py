@@ -63,3 +63,31 @@ def test_the_curve_of_abstaining_is_that_of_the_held_out_rows(rated):
     assert curve["share"].iloc[0] == 1.0
     assert curve["accuracy"].iloc[0] == pytest.approx(rated.expected_error.accuracy)
     assert curve["accuracy"].iloc[-1] > curve["accuracy"].iloc[0]
+
+
+def test_it_is_said_where_no_reasons_can_be_given(frame, monkeypatch):
+    frame = frame.drop(columns="truth")
+
+    def notes():
+        rated = rate_table(frame, "stars", method="redsvm", reasons=True)
+        return rated.frame["stars_reasons"], [n for n in rated.notes if "no reasons" in n]
+
+    column, said = notes()
+    assert column.str.contains("higher|lower").mean() > 0.5
+    assert said == []
+    monkeypatch.setattr("tordinal.tables.reasons.AGREES", 2.0)
+    column, said = notes()
+    assert (column.fillna("") == "").all()
+    assert len(said) == 1
+
+
+def test_groups_of_many_numbers_are_ranges_and_missing_cells_are_counted(frame):
+    frame = frame.drop(columns="truth").assign(shop=["north", "south", ""] * 133 + ["north"])
+    rated = rate_table(frame, "stars", method="redsvm", by=["length", "shop"])
+    groups = rated.groups
+    assert groups["column"].tolist() == ["length"] * 5 + ["shop"] * 2
+    assert groups.loc[groups["column"] == "length", "rows"].between(75, 85).all()
+    assert groups["rows"].sum() == 400 + 267
+    assert groups["average_low"].notna().all()
+    assert "133 rows without shop are in no group" in rated.notes
+    assert any("length has" in note and "5 ranges" in note for note in rated.notes)

@@ -16,6 +16,7 @@ from tordinal.tables.costs import read_weights
 from tordinal.tables.estimates import prediction_shift_note, representativeness_note
 from tordinal.tables.files import read_table
 from tordinal.tables.frames import table_of
+from tordinal.tables.group_names import group_notes
 from tordinal.tables.preparation import prepare
 from tordinal.tables.rating import rate
 from tordinal.tables.roles import find_columns
@@ -93,7 +94,8 @@ def rate_table(
         words. A hint need not be on the scale of the ratings: it is recalibrated by them, and used
         if it lowers the cross-validated error. `RatedTable.hints` and a note say whether it does.
     by : str or sequence of str, default=()
-        Columns whose groups are estimated, too: average and shares of each product, say.
+        Columns whose groups are estimated, too: average and shares of each product, say. Many
+        different numbers or dates are cut into five ranges.
     method : {"auto", "tor", "redsvm"}, default="auto"
         "auto" chooses models by cross-validation, and whether unrated rows help; "tor" uses
         them, "redsvm" does not.
@@ -218,12 +220,19 @@ def rate_table(
     )  # fmt: skip
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
+    rating.notes += group_notes(part, by)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]
-    return RatedTable(
+    rated = RatedTable(
         rating=rating, table=prepared.table, part=part, rows=prepared.rows, abstain=abstain,
         probabilities=probabilities, by=by, source=source, original=frame,
         with_reasons=reasons, reweight=reweight, seed=random_state,
     )  # fmt: skip
+    if reasons and not rated.reasons.agrees:
+        rating.notes.append(
+            "no reasons are given: no simple model follows the predictions well enough to explain "
+            "them"
+        )
+    return rated
 
 
 def _read(table: Any, encoding: str | None, sheet: str | None = None) -> Table:

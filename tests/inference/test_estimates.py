@@ -65,6 +65,41 @@ def test_as_ppi_py_where_it_is_installed(seed):
     assert ours.value == pytest.approx(middle, abs=0.05 * width)
 
 
+@pytest.mark.parametrize("k", range(4))
+def test_shares_as_ppi_py(k):
+    ppi_py = pytest.importorskip("ppi_py")
+    y, P, _ = ratings(1000, 20_000)
+    rated = y >= 0
+    low, high = ppi_py.ppi_mean_ci(
+        (y[rated] == k).astype(float), P[rated, k], P[~rated, k], alpha=0.1
+    )
+    ours = estimate_shares(y, P, finite_population=False).loc[k]
+    width = float(np.ravel(high)[0] - np.ravel(low)[0])
+    assert ours["high"] - ours["low"] == pytest.approx(width, rel=0.02)  # Wilson's, not Wald's
+    assert ours["value"] == pytest.approx(float(np.ravel(high + low)[0]) / 2, abs=0.05 * width)
+
+
+def drawn(seed=0):
+    """Ratings that were drawn more often where they are predicted to be high."""
+    _, P, truth = ratings(1000, 40_000, seed=seed)
+    chosen = 0.02 + 0.03 * (P @ np.arange(4) > 1.5)
+    rated = np.random.default_rng(seed).random(len(truth)) < chosen
+    return np.where(rated, truth, -1), P, chosen, truth
+
+
+# 90 % interval of the mean on `drawn` by ASIMeanEstimator of glide-py 0.11.0, no power tuning.
+GLIDE = (1.4932278210825036, 1.5668659215604321)
+
+
+def test_weights_as_glide():
+    y, P, chosen, truth = drawn()
+    ours = estimate_mean(y, P, probabilities=chosen, finite_population=False, lam=1.0)
+    width = GLIDE[1] - GLIDE[0]
+    assert (ours.low, ours.high) == pytest.approx(GLIDE, abs=0.02 * width)
+    # Without the probabilities it is another average.
+    assert estimate_mean(y, P, lam=0).low > truth.mean()
+
+
 def test_coverage_of_mean_and_shares():
     held = {"mean": [], "share": [], "at least": []}
     ratios = []
@@ -134,6 +169,17 @@ def test_useless_predictions_give_the_interval_of_the_ratings_alone():
     ours = estimate_mean(y, constant)
     assert ours.method == "ratings only"
     assert (ours.low, ours.high) == pytest.approx((classical.low, classical.high))
+
+
+def test_no_interval_is_visibly_wider_than_that_of_the_ratings_alone():
+    ratios = []
+    for seed in range(60):
+        y, P, _ = ratings(60, 400, 6, 1.0, seed)
+        ours = estimate_shares(y, P, classes=range(6))
+        classical = estimate_shares(y, P, classes=range(6), lam=0)
+        ratios.append((ours["high"] - ours["low"]) / (classical["high"] - classical["low"]))
+    assert np.max(ratios) < 1.1
+    assert np.mean(ratios) < 1.0
 
 
 def test_perfect_predictions():

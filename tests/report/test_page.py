@@ -15,6 +15,7 @@ from tordinal.report import render_report
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.files import Table
 from tordinal.tables.rating import Settings, rate
+from tordinal.tables.suggest import rows_to_rate
 from tordinal.tables.target import read_target
 
 HOSTILE = [
@@ -157,7 +158,7 @@ def test_examples_are_the_predicted_rows_that_the_model_is_surest_of(rated):
 
 def test_texts_are_shown_first_and_cut_where_they_are_long(rated, page):
     rating, table = rated
-    columns = page_module._shown_columns(rating)
+    columns = page_module._shown_columns(rating, table)
     assert columns == ["<i>review</i>", "n", "<script>ran</script>"]
     row = page_module._row(rating, table, columns, len(HOSTILE) - 1, CLASSES)
     assert row["number"] == str(len(HOSTILE))  # this table has no header
@@ -254,3 +255,54 @@ def test_the_whole_table_is_estimated_with_its_groups():
     assert groups.loc["c", "rows"] == 100
     for low, high in zip(groups["average_low"], groups["average_high"], strict=True):
         assert f"{low:.2f} to {high:.2f}" in page
+    for shop in "c", "a<b":
+        share, low, high = 100 * groups.loc[shop, ["share_2", "share_2_low", "share_2_high"]]
+        assert f"{share:.0f} % ({low:.0f} to {high:.0f})" in page
+    for e in rated.estimates.at_least.itertuples():
+        assert f"{100 * e.low:.0f} to {100 * e.high:.0f} %" in page
+    assert page.count("if the rated rows are a random sample") == 1
+
+
+def test_the_largest_of_many_groups_are_listed():
+    frame = pd.DataFrame(
+        {"x": np.arange(300) % 20, "shop": [f"s{int(i**0.7)}" for i in range(300)]}
+    )
+    frame["grade"] = pd.array(np.arange(300) % 20 // 7, dtype="Int64")
+    frame.loc[np.arange(300) % 3 > 0, "grade"] = pd.NA
+    rated = rate_table(frame, "grade", by="shop", method="redsvm")
+    page = rated.to_html()
+    sizes = frame["shop"].value_counts()
+    assert len(sizes) > 50
+    assert f"The 40 largest of {len(sizes)} groups" in page
+    listed = re.findall(r"<tr><td><bdi>(s\d+)</bdi>", page)
+    assert len(listed) == 40
+    assert sizes[listed].min() >= sizes.drop(listed).max()
+
+
+def test_rows_are_listed_with_what_identifies_them_and_with_reasons():
+    texts, stars = make_reviews(300, random_state=1)
+    cells = [str(s) if i < 150 else None for i, s in enumerate(stars)]
+    cells[3] = "1" if stars[3] >= 3 else "5"  # a slip
+    frame = pd.DataFrame(
+        {"shop_id": np.arange(300) % 60, "patient_id": [f"P{i}" for i in range(300)]}
+    )
+    frame = frame.assign(review=texts, stars=cells)
+    rated = rate_table(frame, "stars", method="redsvm")
+    page = rated.to_html()
+
+    def table_after(title):
+        part = page[page.index(f">{title}<") :]
+        return part[: part.index("</table>")]
+
+    for title, rows in (
+        ("Rows to rate next", [d.place for d in rows_to_rate(rated.rating, 10)]),
+        ("Given ratings that the model contradicts", [3]),
+        ("Predictions with the largest expected error", rated.checks.query("other.isna()")["row"]),
+    ):
+        listed = table_after(title)
+        assert "<th>patient_id</th>" in listed, title
+        assert "<th>shop_id</th>" not in listed
+        for row, why in zip(rows, rated.reasons.sentences(rows), strict=True):
+            assert f"<bdi>P{row}</bdi>" in listed
+            assert why
+            assert why in listed

@@ -22,6 +22,16 @@ def test_negations_make_phrases_and_are_no_words():
     np.testing.assert_array_equal(terms.presence(["not the good one"]).toarray(), [[1, 0]])
 
 
+def test_contractions_are_words():
+    texts = ["I've tried, it doesn't work. Don\u2019t buy what they'll sell", "it's a cook's knife"]
+    terms = Terms(texts, 1)
+    assert set(terms.shown) == {
+        "doesn't work", "work", "tried", "don't buy", "buy", "sell", "cook", "cook knife", "knife",
+    }  # fmt: skip
+    assert terms.presence(["it doesn\u2019t work"]).sum() == 2
+    assert terms.presence(["it won't work"]).sum() == 1
+
+
 def test_rare_terms_are_left_out_and_a_word_counts_once_per_text():
     terms = Terms(["bad bad bad", "good", "good"], 2)
     assert terms.shown == ["good"]

@@ -27,7 +27,7 @@ from tordinal.rated import RatedTable
 from tordinal.rated_table import rate_table
 from tordinal.tables.abstaining import describe_abstaining
 from tordinal.tables.check_first import describe_checks
-from tordinal.tables.estimates import describe
+from tordinal.tables.estimates import describe, largest_groups
 from tordinal.tables.files import format_of, read_table, write_table
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
@@ -312,10 +312,10 @@ def _print_columns(console: Console, plan: list[dict[str, Any]]) -> None:
 
 
 def _print_groups(console: Console, groups: pd.DataFrame) -> None:
-    """Print the average of each group, the highest first."""
+    """Print the average of the largest groups, the highest first."""
     for name, part in groups.groupby("column", sort=False):
         table = grid(visible(str(name)), "rows", "ratings", "average", "90 % interval")
-        for row in part.head(MOST_GROUPS).itertuples():
+        for row in largest_groups(part, MOST_GROUPS).itertuples():
             known = np.isfinite(row.average_low)
             table.add_row(
                 Text(visible(str(row.group))), f"{row.rows:,}", f"{row.ratings:,}",
@@ -324,5 +324,5 @@ def _print_groups(console: Console, groups: pd.DataFrame) -> None:
             )  # fmt: skip
         console.print(table)
         if len(part) > MOST_GROUPS:
-            more = f"{len(part) - MOST_GROUPS:,} more groups have lower averages; --groups FILE "
+            more = f"These are the {MOST_GROUPS} largest of {len(part):,} groups; --groups FILE "
             console.print(f"{more}writes all of them.", highlight=False)

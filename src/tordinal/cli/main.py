@@ -229,7 +229,8 @@ def label(
     by: Annotated[
         list[str] | None,
         typer.Option(
-            metavar="COLUMN", help="Estimate the average rating and shares per group of a column."
+            metavar="COLUMN",
+            help="Estimate average and shares per group of a column; may be given several times.",
         ),
     ] = None,
     groups: Annotated[

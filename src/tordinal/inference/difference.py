@@ -27,6 +27,10 @@ Index = NDArray[np.int64]
 Mask = NDArray[np.bool_]
 
 FEWEST = 5  # ratings below which there is no interval
+# Width of an interval, in units of that of the ratings alone, from which predictions are not used.
+# Wilson's is wider where the share is nearer to one half. Near 1, the lower of two shares would be
+# chosen; benchmarks inference.
+WIDEST = 1.05
 TUNED, CLASSICAL = "prediction-powered", "ratings only"
 COMPLETE, TOO_FEW = "all rows rated", "too few ratings"
 
@@ -128,15 +132,25 @@ def fit_quantity(
 ) -> Fit:
     """The estimate with the weight of least variance, or without predictions if that is better."""
     without = _fit_with(0.0, 0, quantity, sample, finite)
-    if lam is None:
-        best = _best_weight(quantity, sample)
-        fit = _fit_with(best, 1, quantity, sample, finite) if best > 0 else without
-        if _half_width(fit, level) >= _half_width(without, level):
-            fit = without
-    else:
-        fit = _fit_with(lam, 0, quantity, sample, finite)
-    gain = without.variance / fit.variance if fit.variance > 0 else 1.0
-    return replace(fit, gain=gain)
+    best = _best_weight(quantity, sample) if lam is None else lam
+    if best == 0:
+        return without
+    fit = _fit_with(best, int(lam is None), quantity, sample, finite)
+    fit = replace(fit, gain=without.variance / fit.variance if fit.variance > 0 else 1.0)
+    if lam is not None or _is_narrower(fit, without, quantity, sample, level, finite):
+        return fit
+    return without
+
+
+def _is_narrower(
+    fit: Fit, without: Fit, quantity: Quantity, sample: Sample, level: float, finite: bool
+) -> bool:
+    """Whether predictions are of use: less variance, and no interval that is visibly wider."""
+    low, high = interval(fit, quantity, sample, level, finite)
+    least, most = interval(without, quantity, sample, level, finite)
+    if high - low > WIDEST * (most - least):
+        return False
+    return _half_width(fit, level) < _half_width(without, level)
 
 
 def _best_weight(quantity: Quantity, sample: Sample) -> float:

@@ -39,6 +39,10 @@ Index = NDArray[np.int64]
 FEWEST_GROUPS = 4  # groups with ratings below which they are not pooled
 PRIOR_RATINGS = 10.0  # ratings of other groups that a group's residual variance counts
 POOLED = "pooled"
+# Standard errors that pooling moves a group's mean by at most. A normal 90 % interval then holds in
+# 86 % of the cases however unlike the others a group is; with 1 in 74 %. More makes intervals
+# narrower; benchmarks inference.
+MOST_MOVED = 0.5
 GRID = 60  # values of the standard deviation between groups
 
 
@@ -199,8 +203,8 @@ def _pool(mean: Array, variance: Array) -> tuple[Array, Array]:
 
     Normal model with a flat prior on the standard deviation between groups, integrated over a grid:
     an estimate of it is often 0 with few groups, and then intervals are much too short. A mean is
-    moved by one standard error at most (the limited translation of Efron and Morris 1972), because
-    a group that is unlike the others is missed otherwise.
+    moved by `MOST_MOVED` standard errors at most (the limited translation of Efron and Morris
+    1972), because a group that is unlike the others is missed otherwise.
     """
     seen = np.isfinite(variance)
     largest = 3.0 * float(np.std(mean[seen])) + float(np.sqrt(np.median(variance[seen])))
@@ -221,6 +225,7 @@ def _pool(mean: Array, variance: Array) -> tuple[Array, Array]:
     average = (posterior * centre).sum(axis=0)
     pooled = (posterior * (spread + (centre - average) ** 2)).sum(axis=0)
     error = np.sqrt(variance)
-    far = seen & (np.abs(average - mean) > error)
-    limited = mean + np.sign(average - mean) * np.where(seen, error, 0.0)
+    reach = MOST_MOVED * np.where(seen, error, 0.0)
+    far = seen & (np.abs(average - mean) > reach)
+    limited = mean + np.sign(average - mean) * reach
     return np.where(far, limited, average), np.where(far, np.maximum(pooled, variance), pooled)

@@ -1,5 +1,6 @@
 """The report page: its content and the template that renders it."""
 
+from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
 
@@ -16,10 +17,11 @@ from tordinal.tables.check_first import (
     describe_checks,
     rows_to_check,
 )
-from tordinal.tables.estimates import assumption, describe, estimate_rating
+from tordinal.tables.estimates import describe, estimate_rating, largest_groups
 from tordinal.tables.files import Table
 from tordinal.tables.reasons import Reasons
 from tordinal.tables.results import Rating
+from tordinal.tables.roles import CODE_NAME
 from tordinal.tables.suggest import rows_to_rate
 from tordinal.tables.values import sentence, visible
 
@@ -29,7 +31,7 @@ EXAMPLES = 3  # rows shown per class
 NEXT = 10  # rows suggested for labelling
 LONGEST = 1000  # characters of a cell that are shown
 FOLDED = 160  # characters from which a cell is folded
-SHOWN_COLUMNS = 4  # columns of a row that are shown
+SHOWN_COLUMNS = 4  # columns of a row that are shown, beside what identifies it
 MOST_CHECKED = 10  # rows to check first of each kind that are listed
 MOST_GROUPS = 40  # groups of a column that are listed; the others are in the file of --groups
 
@@ -95,8 +97,7 @@ def render_report(
     if transducer is not None and any(r["swaps"] for r in transducer.history_):
         shown.append(pictures.objective(transducer.history_))
     estimates = estimate_rating(rating, reweight=reweight)
-    shown[1:1] = [pictures.averages(name, of_column) for name, of_column in _groups(groups)]
-    columns = _shown_columns(rating)
+    columns = _shown_columns(rating, table)
     reasons = Reasons(rating, table.features(rating.target.name)) if reasons is None else reasons
     checks = rows_to_check(rating, table.features(rating.target.name))
     environment = Environment(
@@ -122,9 +123,7 @@ def render_report(
         sure=totals.sure,
         estimates=estimates,
         average="" if estimates is None else describe(rating, estimates),
-        assumption=assumption(rating),
-        groups=_groups(groups),
-        most_groups=MOST_GROUPS,
+        groups=_groups(groups, rating.target.classes),
         curve="" if rating.curve is None else str(rating.curve),
         expected=rating.expected_error,
         sentence=visible(str(rating.expected_error)),
@@ -137,9 +136,9 @@ def render_report(
         transduced=transducer is not None,
         plan=[{**c, "name": visible(c["name"]) or "(no name)"} for c in rating.model.encoder.plan_],
         columns=[visible(c) for c in columns],
-        suggested=[
-            _row(rating, table, columns, draw.place, names) for draw in rows_to_rate(rating, NEXT)
-        ],
+        suggested=_rows(
+            rating, table, columns, names, [d.place for d in rows_to_rate(rating, NEXT)], reasons
+        ),
         examples=[
             (names[k], _rows(rating, table, columns, names, _typical(rating, k), reasons))
             for k in range(n)
@@ -200,26 +199,52 @@ def _checked(
     return listed
 
 
-def _shown_columns(rating: Rating) -> list[str]:
-    """Columns that say most about a row to a reader: texts first."""
-    used = [c for c in rating.model.encoder.plan_ if c["role"] != "excluded"]
+def _shown_columns(rating: Rating, table: Table) -> list[str]:
+    """Columns that say most about a row to a reader: what identifies it, then texts."""
+    plan = rating.model.encoder.plan_
+    excluded = [c["name"] for c in plan if c["role"] == "excluded"]
+    used = [c for c in plan if c["role"] != "excluded"]
     ordered = [c["name"] for c in used if c["role"] == "text"] + [
         c["name"] for c in used if c["role"] != "text"
     ]
-    return ordered[:SHOWN_COLUMNS]
+    identifiers = [c["name"] for c in plan if c["why"] == "identifier"]
+    identifiers += [name for name in excluded if CODE_NAME.search(name)]
+    # Of several the one with the most different cells.
+    identifiers.sort(key=lambda name: -len(set(map(str, table[name]))))
+    return identifiers[:1] + ordered[:SHOWN_COLUMNS]
 
 
-def _groups(groups: pd.DataFrame | None) -> list[tuple[str, list[dict[str, Any]]]]:
-    """The groups of each column, with names that are safe to show."""
+def _groups(groups: pd.DataFrame | None, classes: Sequence[Any]) -> list[dict[str, Any]]:
+    """The largest groups of each column, as they are shown: a picture and rows of a table."""
     if groups is None or len(groups) == 0:
         return []
     return [
-        (
-            visible(name),
-            [{**row, "group": visible(row["group"])} for row in part.to_dict("records")],
-        )
+        {
+            "column": visible(str(name)),
+            "n_groups": len(part),
+            "picture": pictures.averages(
+                visible(str(name)), _records(largest_groups(part, pictures.MOST_GROUPS))
+            ),
+            "rows": [
+                {**row, "shares": [_share(row, f"share_{label}") for label in classes]}
+                for row in _records(largest_groups(part, MOST_GROUPS))
+            ],
+        }
         for name, part in groups.groupby("column", sort=False)
     ]
+
+
+def _records(groups: pd.DataFrame) -> list[dict[str, Any]]:
+    """Groups with names that are safe to show."""
+    return [{**row, "group": visible(str(row["group"]))} for row in groups.to_dict("records")]
+
+
+def _share(row: dict[str, Any], name: str) -> str:
+    """A share of a group with its interval."""
+    value, low, high = (100 * row[f"{name}{end}"] for end in ("", "_low", "_high"))
+    if np.isnan(low):
+        return "unknown" if np.isnan(value) else f"{value:.0f} %"
+    return f"{value:.0f} % ({low:.0f} to {high:.0f})"
 
 
 def _row(

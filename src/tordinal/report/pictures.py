@@ -14,6 +14,7 @@ from tordinal.tables.curve import Curve
 from tordinal.tables.expected_error import share_margin
 
 __all__ = [
+    "MOST_GROUPS",
     "STEPS",
     "Picture",
     "averages",
@@ -28,10 +29,11 @@ __all__ = [
     "projection",
     "reliability",
     "short",
+    "ticks",
 ]
 
 WIDTH = 480
-MOST_GROUPS = 20  # in a picture
+MOST_GROUPS = 20  # that are shown in a picture
 STEPS = 20  # parts of the colour scale, from calm to strong: a low rating need not be a bad one
 
 
@@ -240,8 +242,8 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
 
 
 def averages(column: str, groups: list[dict[str, Any]]) -> Picture:
-    """Average rating of each group, highest first, with its interval."""
-    shown = [g for g in groups if np.isfinite(g["average"])][:MOST_GROUPS]
+    """Average rating of each group, in the given order, with its interval."""
+    shown = [g for g in groups if np.isfinite(g["average"])]
     names = [g["group"] for g in shown]
     rows = [
         [g["group"], f"{g['rows']:,}", f"{g['ratings']:,}", f"{g['average']:.2f}"] for g in shown
@@ -258,15 +260,18 @@ def averages(column: str, groups: list[dict[str, Any]]) -> Picture:
     ends = [g[key] for g in shown for key in ("average", "average_low", "average_high")]
     finite = [value for value in ends if np.isfinite(value)] or [0.0, 1.0]
     low, high = min(finite), max(finite)
-    scale = (WIDTH - left - 30) / max(high - low, 1e-9)
+    if low == high:
+        low, high = low - 0.5, high + 0.5
+    scale = (WIDTH - left - 30) / (high - low)
 
     def place(value: float) -> float:
         return left + 10 + scale * (value - low)
 
     bottom = step * len(shown) + 8
     picture.line(left + 10, bottom, WIDTH - 20, bottom, "axis")
-    for value, anchor in ((low, "start"), (high, "end")):
-        picture.text(place(value), bottom + 18, f"{value:.2f}", anchor, "small")
+    for value in ticks(low, high):
+        picture.line(place(value), 4, place(value), bottom + 4, "grid")
+        picture.text(place(value), bottom + 18, f"{value:g}", "middle", "small")
     for i, group in enumerate(shown):
         y = 16 + step * i
         picture.text(left - 8, y + 4, short(group["group"]), "end")
@@ -277,6 +282,21 @@ def averages(column: str, groups: list[dict[str, Any]]) -> Picture:
         tip = f"{group['group']}: {group['average']:.2f}"
         picture.shapes.append(shape.format(place(group["average"]), y, _tip(tip)))
     return picture
+
+
+def ticks(low: float, high: float, most: int = 5) -> list[float]:
+    """Round numbers within a range, up to about as many as asked for.
+
+    Examples
+    --------
+    >>> ticks(2.6, 3.76)
+    [2.6, 2.8, 3.0, 3.2, 3.4, 3.6]
+    """
+    rough = (high - low) / most
+    power = 10.0 ** np.floor(np.log10(rough))
+    step = power * next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.8), 10)
+    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
+    return [float(np.round(k * step, 12)) for k in range(first, last + 1)]
 
 
 def by_rating(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) -> Picture:

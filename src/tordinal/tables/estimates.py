@@ -15,8 +15,9 @@ from tordinal.inference import (
     selection_probabilities,
 )
 from tordinal.inference.difference import FEWEST
+from tordinal.tables.group_names import group_names
 from tordinal.tables.results import Rating
-from tordinal.tables.table import Table, cell_text
+from tordinal.tables.table import Table
 from tordinal.tables.values import number, visible
 from tordinal.tables.vectors import owner_of
 
@@ -25,6 +26,7 @@ __all__ = [
     "describe",
     "estimate_groups",
     "estimate_rating",
+    "largest_groups",
     "prediction_shift_note",
     "representativeness_note",
 ]
@@ -115,15 +117,12 @@ def estimate_groups(
         `average_low`, `average_high` and, for each rating, ``share_<rating>`` with its interval;
         groups with the highest average first.
     """
-    parts = [
-        _groups_of(rating, name, [cell_text(cell).strip() for cell in table[name]], reweight)
-        for name in by
-    ]
+    parts = [_groups_of(rating, name, group_names(name, table[name]), reweight) for name in by]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 
-def _groups_of(rating: Rating, name: str, cells: list[str], reweight: bool) -> pd.DataFrame:
-    groups = np.array([cell or None for cell in cells], dtype=object)
+def _groups_of(rating: Rating, name: str, names: list[str | None], reweight: bool) -> pd.DataFrame:
+    groups = np.array(names, dtype=object)
     estimates = estimate_rating(rating, groups, reweight)
     if estimates is None or estimates.groups is None:
         return pd.DataFrame()
@@ -140,6 +139,19 @@ def _groups_of(rating: Rating, name: str, cells: list[str], reweight: bool) -> p
         for suffix, column in (("", "value"), ("_low", "low"), ("_high", "high")):
             wide[f"share_{label}{suffix}"] = share[column].to_numpy()
     return wide.sort_values(["average", "group"], ascending=[False, True], ignore_index=True)
+
+
+def largest_groups(groups: pd.DataFrame, most: int) -> pd.DataFrame:
+    """The groups of one column with the most rows, in the order in which they are.
+
+    Examples
+    --------
+    >>> groups = pd.DataFrame({"group": ["a", "b", "c"], "rows": [5, 1, 9]})
+    >>> largest_groups(groups, 2)["group"].tolist()
+    ['a', 'c']
+    """
+    order = np.argsort(-groups["rows"].to_numpy(), kind="stable")
+    return groups.iloc[np.sort(order[:most])]
 
 
 def describe(rating: Rating, estimates: TableEstimates) -> str:

@@ -19,10 +19,12 @@ __all__ = ["Terms"]
 # Words that turn or strengthen the next one: with it they are a phrase.
 TURNING = {
     *("not", "no", "never", "nor", "without", "hardly", "cannot", "nothing", "very", "too"),
-    *("less", "more", "most", "least", "only", "don", "didn", "doesn", "isn", "wasn", "aren"),
-    *("weren", "won", "wouldn", "couldn", "shouldn", "hasn", "haven", "ain"),
+    *("less", "more", "most", "least", "only"),
 }
 STOP_WORDS = ENGLISH_STOP_WORDS - TURNING
+NOT = re.compile(r"(?<=n)['\u2019](?=t\b)", re.IGNORECASE)  # don't, which is one word
+ENDING = re.compile(r"(?<=\w)['\u2019](?:ve|ll|re|d|s|m)\b", re.IGNORECASE)  # I've, it's
+APOSTROPHE = "\u02bc"  # a letter to regular expressions
 MOST_TERMS = 20_000
 
 
@@ -87,12 +89,13 @@ class Terms:
 
     def _found(self, cell: Any) -> dict[tuple[str, ...], str]:
         """The terms of a text, each with the form that it first has there."""
-        words = [] if is_missing(cell) else self._cut(str(cell))
+        text = "" if is_missing(cell) else ENDING.sub("", NOT.sub(APOSTROPHE, str(cell)))
+        words = [word.replace(APOSTROPHE, "'") for word in self._cut(text)]
         found: dict[tuple[str, ...], str] = {}
         previous = ""
         for word in words:
             stop = word in STOP_WORDS
-            if not stop and word not in TURNING:
+            if not stop and word not in TURNING and not word.endswith("n't"):
                 found.setdefault((self._stem(word),), word)
                 if previous:
                     term = (self._stem(previous), self._stem(word))

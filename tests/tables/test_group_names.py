@@ -1,0 +1,56 @@
+import datetime
+import itertools
+
+import numpy as np
+import pytest
+
+from tordinal.tables.group_names import group_names, group_notes
+
+
+def test_prices_are_ranges_with_as_many_rows_each():
+    prices = np.round(np.random.default_rng(0).lognormal(3, 1, 500), 2)
+    cells = [f"{p:.2f}" for p in prices]
+    cells[3], cells[4] = "", "?"
+    groups = group_names("price", cells)
+    assert groups[3] is None
+    assert groups[4] is None
+    names = sorted({g for g in groups if g}, key=lambda g: float(g.split(" to ")[0]))
+    assert len(names) == 5
+    assert all(95 <= groups.count(name) <= 105 for name in names)
+    ends = [[float(end) for end in name.split(" to ")] for name in names]
+    for i, group in enumerate(groups):
+        if group:
+            low, high = ends[names.index(group)]
+            assert low <= prices[i] <= high
+    # They do not overlap.
+    assert all(a[1] < b[0] for a, b in itertools.pairwise(ends))
+    assert group_notes({"price": cells}, ["price"]) == [
+        f"price has {len(set(cells) - {''}):,} different values: its groups are 5 ranges",
+        "2 rows without price are in no group",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "cells"),
+    [
+        ("age", [str(i % 30) for i in range(300)]),  # ten rows of each
+        ("stars", [str(i % 9) for i in range(30)]),  # few values
+        ("hospital_id", [str(i % 90) for i in range(300)]),
+        ("product", [f"product {i}" for i in range(300)]),
+    ],
+)
+def test_other_values_are_groups(name, cells):
+    assert group_names(name, cells) == cells
+    assert group_notes({name: cells}, [name]) == []
+
+
+def test_dates_decimal_commas_and_a_frequent_number():
+    days = [(datetime.date(2024, 1, 1) + datetime.timedelta(days=i)).isoformat() for i in range(60)]
+    assert set(group_names("day", days)) == {
+        "2024-01-01 to 2024-01-12", "2024-01-13 to 2024-01-24", "2024-01-25 to 2024-02-05",
+        "2024-02-06 to 2024-02-17", "2024-02-18 to 2024-02-29",
+    }  # fmt: skip
+    assert group_names("price", [f"{i},5" for i in range(60)])[0] == "0,5 to 11,5"
+    groups = group_names("income", ["0"] * 50 + [str(i) for i in range(1, 41)])
+    assert None not in groups
+    assert len(set(groups)) == 3
