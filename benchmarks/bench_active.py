@@ -1,13 +1,12 @@
 """Ratings needed for the error that 100 random ones give, by how rows are chosen."""
 
 import json
-import time
 from pathlib import Path
 from typing import Any
 
 import numpy as np
-import scipy.sparse as sp
 from joblib import Parallel, delayed
+from sklearn.metrics.pairwise import cosine_similarity
 
 from benchmarks.bench_board import AMAZON, choose, load
 from benchmarks.harness import show
@@ -18,7 +17,8 @@ TABLES = (
 )  # fmt: skip
 SETS = (*TABLES, *AMAZON)
 SEEDS = 10
-FIRST, LAST, TARGET, STEP = 10, 120, 100, 5
+ROWS = 1500  # of a dataset at most, drawn anew with each seed
+FIRST, LAST, TARGET, STEP = 10, 120, 100, 10
 BASELINE = "random"
 LOOKS = (40, 80, 120, 160)
 
@@ -39,29 +39,20 @@ def model_of(X: Any, classes: list[int]) -> Any:
 class LeastCertain:
     """What `tordinal label --next` did in 0.2: uncertain rows, unlike each other."""
 
-    def __init__(self, classes: list[int]):
-        self.classes = classes
-
-    def query(self, X: Any, y: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray]:
-        rated = y != -1
-        model = model_of(X, self.classes).fit(X[rated], y[rated])
-        confidence = model.predict_proba(X).max(axis=1)
-        unrated = np.flatnonzero(~rated)
+    def query(self, X: Any, y: Any, n: int, *, y_proba: Any) -> tuple[np.ndarray, None]:
+        confidence, unrated = y_proba.max(axis=1), np.flatnonzero(y == -1)
         doubtful = unrated[np.argsort(confidence[unrated], kind="stable")[: max(200, 5 * n)]]
-        products = X[doubtful] @ X[doubtful].T
-        products = np.asarray(products.todense() if sp.issparse(X) else products)
-        length = np.sqrt(np.maximum(np.diag(products), 1e-12))
-        alike = products / length[:, None] / length
+        alike = cosine_similarity(X[doubtful])
         pairs = alike[np.triu_indices_from(alike, 1)]
         chosen: list[int] = []
         nearest = np.full(len(doubtful), -np.inf)
-        for share in (0.5, 0.75, 0.9, 0.97, 1.0):
+        for share in (0.5, 0.75, 0.9, 0.97, 1.0):  # of pairs that are less alike than two chosen
             limit = float(np.quantile(pairs, share)) if len(pairs) and share < 1.0 else np.inf
             for i in range(len(doubtful)):
                 if len(chosen) < n and nearest[i] <= limit and i not in chosen:
                     chosen.append(i)
                     nearest = np.maximum(nearest, alike[i])
-        return doubtful[sorted(chosen)], np.ones(len(chosen))
+        return doubtful[chosen], None
 
 
 def strategies(classes: list[int], seed: int) -> dict[str, Any]:
@@ -69,6 +60,7 @@ def strategies(classes: list[int], seed: int) -> dict[str, Any]:
         Entropy,
         ExpectedCost,
         ExpectedError,
+        ExpectedErrorReduction,
         LeastConfidence,
         Mixture,
         Random,
@@ -77,57 +69,62 @@ def strategies(classes: list[int], seed: int) -> dict[str, Any]:
     ours: dict[str, Any] = {"classes": classes, "random_state": seed}
     return {
         BASELINE: Random(**ours),
-        "expected error, power 4": ExpectedError(**ours),
-        "the same, a quarter audit rows": Mixture(ExpectedError(**ours), random_state=seed),
-        "largest expected error": ExpectedError(**ours, power=None),
-        "largest, diversity 1": ExpectedError(**ours, power=None, diversity=1.0),
+        "random, other draws": Random(classes=classes, random_state=seed + 1000),
+        "expected error reduction": ExpectedErrorReduction(**ours),
+        "the same, a quarter audit rows": Mixture(
+            ExpectedErrorReduction(**ours), random_state=seed
+        ),
+        "expected error": ExpectedError(**ours),
         "least confidence": LeastConfidence(**ours),
         "entropy": Entropy(**ours),
-        "--next of 0.2": LeastCertain(classes),
+        "--next of 0.2": LeastCertain(),
         "He 2022": ExpectedCost(**ours, max_rows=300),
     }
 
 
-def one(data: Path, name: str, seed: int, method: str, path: Path) -> None:
+def one(X: Any, y: np.ndarray, name: str, seed: int, method: str, path: Path) -> None:
     """Errors of the finished table, rated rows counted as correct, as ratings are added."""
-    X, y = features(data, name)
     classes = list(range(int(y.max()) + 1))
     rng = np.random.default_rng(seed)
+    order = rng.permutation(len(y))[:ROWS]
+    X, y = X[order], y[order]
     given = np.full(len(y), -1)
     first = rng.permutation(len(y))[:FIRST]
     while len(np.unique(y[first])) < 2:
         first = rng.permutation(len(y))[:FIRST]
     given[first] = y[first]
-    strategy, errors, seconds = strategies(classes, seed)[method], {}, 0.0
+    strategy, errors = strategies(classes, seed)[method], {}
+    needs_model = not method.startswith((BASELINE, "He"))
     for n in range(FIRST, LAST + 1, STEP):
         rated = given != -1
         model = model_of(X, classes).fit(X[rated], given[rated])
-        table = np.where(rated, y, model.predict(X))
-        errors[n] = float(np.mean(np.abs(table - y)))
-        start = time.perf_counter()
-        rows, _ = strategy.query(X, given, STEP)
-        seconds = max(seconds, time.perf_counter() - start)
-        given[rows] = y[rows]
-    record = {"set": name, "seed": seed, "method": method, "errors": errors, "slowest": seconds}
+        errors[n] = float(np.mean(np.where(rated, 0, np.abs(model.predict(X) - y))))
+        if n < LAST:
+            known = {"y_proba": model.predict_proba(X)} if needs_model else {}
+            rows, _ = strategy.query(X, given, STEP, **known)
+            given[rows] = y[rows]
+    record = {"set": name, "seed": seed, "method": method, "errors": errors}
     with path.open("a") as stream:
         stream.write(json.dumps(record) + "\n")
 
 
-def coverage(data: Path, name: str, repeats: int) -> list[dict[str, Any]]:
+def coverage(X: Any, y: np.ndarray, name: str, repeats: int) -> list[dict[str, Any]]:
     """How often intervals hold the error of a model that 30 random rows were enough for.
 
     Other rows are then chosen by the default strategy with a quarter of audit rows.
     """
-    from tordinal import REDSVM
-    from tordinal.active import ExpectedError, Mixture, estimate_error
+    from tordinal.active import Mixture, estimate_error
 
-    X, y, _ = load(data, name)
+    order = np.random.default_rng(0).permutation(len(y))[:ROWS]
+    X, y = X[order], y[order]
     K = int(y.max()) + 1
     kept = choose(y, 0, 30)
-    model = REDSVM(C=10, kernel="perceptron", classes=list(range(K))).fit(X[kept], y[kept])
-    pool = np.setdiff1d(np.arange(len(y)), kept)
-    loss = np.abs(model.predict(X[pool]) - y[pool]).astype(float)
-    p = model.predict_proba(X[pool])
+    given = np.full(len(y), -1)
+    given[kept] = y[kept]
+    model = model_of(X, list(range(K))).fit(X[kept], y[kept])
+    n_rows, loss = len(y) - len(kept), np.abs(model.predict(X) - y).astype(float)
+    truth = loss[given == -1].mean()
+    p = model.predict_proba(X)
     kinds = {
         "weights, approximate": {},
         "audit rows, approximate": {"audit": True, "interval": "approximate"},
@@ -136,18 +133,18 @@ def coverage(data: Path, name: str, repeats: int) -> list[dict[str, Any]]:
     held = {(kind, n): [] for kind in kinds for n in LOOKS}
     width = {(kind, n): [] for kind in kinds for n in LOOKS}
     for seed in range(repeats):
-        strategy = Mixture(ExpectedError(), random_state=seed)
-        rows, q = strategy.query(X[pool], [None] * len(pool), max(LOOKS), y_proba=p)
+        strategy = Mixture(random_state=seed)
+        rows, q = strategy.query(X, given, max(LOOKS), y_proba=p)
         before = True  # the interval held at all looks so far
         for n in LOOKS:
-            for kind, options in kinds.items():
-                given = dict(options)
-                if "audit" in given:
-                    given["audit"] = strategy.audit_[:n]
+            for kind, kind_options in kinds.items():
+                options = dict(kind_options)
+                if "audit" in options:
+                    options["audit"] = strategy.audit_[:n]
                     if not strategy.audit_[:n].any():
                         continue
-                e = estimate_error(loss[rows[:n]], q[:n], len(pool), max_loss=K - 1.0, **given)
-                holds = e.low <= loss.mean() <= e.high
+                e = estimate_error(loss[rows[:n]], q[:n], n_rows, max_loss=K - 1.0, **options)
+                holds = e.low <= truth <= e.high
                 if kind == "audit rows, anytime":
                     before = holds = holds and before
                 held[kind, n].append(holds)
@@ -155,10 +152,41 @@ def coverage(data: Path, name: str, repeats: int) -> list[dict[str, Any]]:
     return [
         {
             "interval": kind, "ratings": n, "set": name, "coverage": float(np.mean(held[kind, n])),
-            "width": float(np.mean(width[kind, n])), "error": float(loss.mean()),
+            "width": float(np.mean(width[kind, n])), "error": float(truth),
         }
         for kind in kinds for n in LOOKS
     ]  # fmt: skip
+
+
+def compare(
+    records: list[dict[str, Any]], names: tuple[str, ...], methods: list[str]
+) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Ratings needed and errors by method; random rows of the same draws are the measure."""
+    curves = {(r["set"], r["method"], r["seed"]): list(r["errors"].values()) for r in records}
+    at = (TARGET - FIRST) // STEP
+    rows, errors = [], []
+    for method in methods:
+        counts, after, draws = {}, {}, []
+        for name in names:
+            seeds = [
+                seed for (of, by, seed) in curves
+                if (of, by) == (name, method) and (name, BASELINE, seed) in curves
+            ]  # fmt: skip
+            mean, random = (
+                np.mean([curves[name, by, seed] for seed in seeds], axis=0)
+                for by in (method, BASELINE)
+            )
+            counts[name], after[name] = needed(mean, random[at]), float(mean[at])
+            draws.append(len(seeds))
+        tables = [counts[name] for name in names if name in TABLES]
+        texts = [counts[name] for name in names if name not in TABLES]
+        rows.append({
+            "method": method, "draws": min(draws), **counts,
+            "median of tables": float(np.median(tables)),
+            "median of texts": float(np.median(texts)),
+        })  # fmt: skip
+        errors.append({"method": method, **after})
+    return rows, errors
 
 
 def needed(errors: np.ndarray, target: float) -> float:
@@ -175,42 +203,25 @@ def needed(errors: np.ndarray, target: float) -> float:
 
 
 def run(quick: bool, data: Path) -> list[dict[str, Any]]:
-    names = ("machine", "SWD") if quick else SETS
+    names = ("machine", "SWD", "kitchen") if quick else SETS
     seeds = 1 if quick else SEEDS
     methods = list(strategies([0, 1], 0))
     path = Path(__file__).parent / "results" / f"active{'-quick' if quick else ''}.jsonl"
     past = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
     done = {(r["set"], r["seed"], r["method"]) for r in past}
-    Parallel(n_jobs=2, batch_size=1)(
-        delayed(one)(data, name, seed, method, path)
+    loaded = {name: features(data, name) for name in names}
+    Parallel(n_jobs=-1, batch_size=1)(
+        delayed(one)(*loaded[name], name, seed, method, path)
         for seed in range(seeds) for name in names for method in methods
         if (name, seed, method) not in done
     )  # fmt: skip
     records = [json.loads(line) for line in path.read_text().splitlines()]
-    curves: dict[tuple[str, str], list[list[float]]] = {}
-    for r in records:
-        curves.setdefault((r["set"], r["method"]), []).append(list(r["errors"].values()))
-    mean = {case: np.mean(errors, axis=0) for case, errors in curves.items()}
-    at = (TARGET - FIRST) // STEP
-    counts = {
-        method: [needed(mean[name, method], mean[name, BASELINE][at]) for name in names]
-        for method in methods
-    }
-    rows = [
-        {"method": method, **dict(zip(names, counts[method], strict=True)),
-         "median": float(np.median(counts[method])),
-         "slowest query, s": max(r["slowest"] for r in records if r["method"] == method)}
-        for method in methods
-    ]  # fmt: skip
-    errors = [
-        {"method": method, **{name: float(mean[name, method][at]) for name in names}}
-        for method in methods
-    ]
+    rows, errors = compare(records, names, methods)
     show(f"ratings needed for the error of {TARGET} random ones", rows)
     show(f"error of the finished table after {TARGET} ratings", errors)
-    repeats = 20 if quick else 200
-    found = Parallel(n_jobs=2, batch_size=1)(
-        delayed(coverage)(data, name, repeats) for name in names
+    repeats = 10 if quick else 100
+    found = Parallel(n_jobs=-1, batch_size=1)(
+        delayed(coverage)(*loaded[name], name, repeats) for name in names
     )
     covered = [
         {

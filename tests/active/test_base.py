@@ -11,6 +11,7 @@ from tordinal.active import (
     Entropy,
     ExpectedCost,
     ExpectedError,
+    ExpectedErrorReduction,
     LeastConfidence,
     Mixture,
     Random,
@@ -19,8 +20,9 @@ from tordinal.active.base import Strategy, generator, read_ratings
 
 STRATEGIES = [
     Random(), Coverage(), ExpectedError(), ExpectedError(power=None, diversity=1.0),
-    LeastConfidence(), Entropy(), ExpectedCost(), Mixture(), Mixture(Coverage()),
-    Mixture(Entropy(power=2.0, diversity=0.5), audit=0.5), Mixture(ExpectedCost()),
+    ExpectedErrorReduction(), LeastConfidence(), Entropy(), ExpectedCost(), Mixture(),
+    Mixture(Coverage()), Mixture(Entropy(power=2.0, diversity=0.5), audit=0.5),
+    Mixture(ExpectedCost()),
 ]  # fmt: skip
 every = pytest.mark.parametrize("strategy", STRATEGIES, ids=str)
 

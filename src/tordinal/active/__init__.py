@@ -3,6 +3,7 @@
 from tordinal.active.base import Strategy
 from tordinal.active.coverage import Coverage
 from tordinal.active.entropy import Entropy
+from tordinal.active.error_reduction import ExpectedErrorReduction
 from tordinal.active.estimates import ErrorEstimate, estimate_error, lure_weights
 from tordinal.active.expected_cost import ExpectedCost
 from tordinal.active.expected_error import ExpectedError
@@ -16,6 +17,7 @@ __all__ = [
     "ErrorEstimate",
     "ExpectedCost",
     "ExpectedError",
+    "ExpectedErrorReduction",
     "LeastConfidence",
     "Mixture",
     "Random",

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from tordinal._sklearn import Interval
 from tordinal.active.base import Array, Index, Pool, Scores, Strategy
-from tordinal.active.expected_error import ExpectedError
+from tordinal.active.error_reduction import ExpectedErrorReduction
 
 __all__ = ["Mixture"]
 
@@ -23,7 +23,7 @@ class Mixture(Strategy):
     Parameters
     ----------
     strategy : Strategy, default=None
-        Chooses the other rows. None: `ExpectedError`.
+        Chooses the other rows. None: `ExpectedErrorReduction`.
     audit : float, default=0.25
         Share of rows that are drawn uniformly, above 0 and at most 1.
     random_state : int, RandomState or None, default=0
@@ -83,7 +83,7 @@ class Mixture(Strategy):
 
     @property
     def _inner(self) -> Strategy:
-        return ExpectedError() if self.strategy is None else self.strategy
+        return ExpectedErrorReduction() if self.strategy is None else self.strategy
 
     def _scores(self, pool: Pool) -> Scores:
         return self._inner._scores(pool)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from tordinal.active import ExpectedError, Mixture
+from tordinal.active import ExpectedErrorReduction, Mixture
 from tordinal.distances import Matrix
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.results import Rating
@@ -24,7 +24,7 @@ def draw_rows(
     audit: float = AUDIT_SHARE,
     seed: int = 0,
 ) -> list[Draw]:
-    """Draw unrated rows: difficult ones, and a quarter of them uniformly.
+    """Draw unrated rows: those whose ratings help most, and a quarter of them uniformly.
 
     Parameters
     ----------
@@ -56,7 +56,7 @@ def draw_rows(
     >>> [(d.place in (2, 3, 4, 5), d.n_left) for d in draw_rows(X, rank, 2, 3)]
     [(True, 4), (True, 3), (True, 2)]
     """
-    inner = ExpectedError(classes=list(range(n_classes)))
+    inner = ExpectedErrorReduction(classes=list(range(n_classes)))
     strategy = Mixture(inner, audit=audit, random_state=seed)
     rows, chances = strategy.query(X, rank, n, y_proba=probability)
     n_left = int((rank == UNLABELED).sum())
