@@ -47,7 +47,7 @@ def test_the_course_is_found_again_after_a_restart(opened, grades):
     numbers = [p.n_ratings for p in assessor.course]
     assert len(numbers) >= 4
     assert numbers == sorted(numbers)
-    assert assessor.course[0].error > assessor.course[-1].error
+    assert assessor.course[0].high > assessor.course[-1].high
 
 
 def test_rows_are_drawn_ahead(opened, grades):

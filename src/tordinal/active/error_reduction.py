@@ -51,6 +51,11 @@ class ExpectedErrorReduction(Strategy):
     random_state : int, RandomState or None, default=0
         Seed. An int gives other random numbers once there are more ratings.
 
+    See Also
+    --------
+    ExpectedError : The expected error of each row alone: much faster.
+    Mixture : The same with a share of audit rows.
+
     References
     ----------
     N. Roy and A. McCallum, "Toward optimal active learning through sampling estimation of error

@@ -38,6 +38,7 @@ class ExpectedError(ProbabilisticStrategy):
 
     See Also
     --------
+    ExpectedErrorReduction : Also counts what a rating does for similar rows.
     Mixture : The same with a share of audit rows.
     LeastConfidence : Uncertain rows, whatever the order of the classes.
     Coverage : Needs no ratings.

@@ -240,8 +240,8 @@ def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
 
     Examples
     --------
-    >>> doubtful_category(["1.5", "2", "3", "ill", "2.5"])[:44]
-    "1 of 5 cells are not numbers, such as 'ill' ("
+    >>> doubtful_category(["1.5", "2", "3", "ill", "2.5"])[:43]
+    "1 of 5 cells are not numbers, such as 'ill'"
     """
     others = [c for c in cells if not is_mark(c, more)]
     odd = [str(c) for c in others if read_number(c) is None and read_number(c, ",") is None]

@@ -57,7 +57,7 @@ class Reasons:
     >>> reasons = rate_table(reviews, "stars", quick=True).reasons
     >>> reasons.agreement > 0.5
     True
-    >>> "awful" in reasons.words["term"].head(5).tolist()
+    >>> "horrible" in reasons.words["term"].head(5).tolist()
     True
     """
 

@@ -52,7 +52,7 @@ class Terms:
     --------
     >>> terms = Terms(["A good story", "good stories", "not good, the story"], 2)
     >>> terms.shown
-    ['good', 'good story', 'story']
+    ['good', 'good stories', 'story']
     >>> terms.presence(["bad story"]).toarray().tolist()
     [[0.0, 0.0, 1.0]]
     """
