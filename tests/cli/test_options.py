@@ -35,7 +35,7 @@ def test_a_wrong_cost_names_the_option(tmp_path):
         "label", tmp_path / "in.csv", "--target", "stars", "-o", tmp_path / "out.csv", "--cost",
         "dear", code=2,
     )  # fmt: skip
-    assert "--cost dear: there is no such file" in " ".join(out.output.split())
+    assert "--cost dear: no such file" in " ".join(out.output.split())
     assert not (tmp_path / "out.csv").exists()
 
 
