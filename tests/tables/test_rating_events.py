@@ -22,7 +22,7 @@ from tordinal.tables.rating_events import (
 )
 from tordinal.tables.values import TableError
 
-HEADER = Header(target="stars", classes=[1, 2, 3], columns=["text"], n_rows=9, n_unrated=8)
+HEADER = Header(target="stars", classes=[-1, 0, 0.5, 1, 2, 3], columns=["text"], n_rows=9, n_unrated=8)
 CODE = "0123456789abcdef"
 
 events = st.builds(
@@ -30,7 +30,7 @@ events = st.builds(
     event=st.sampled_from(["choose", "rate", "repeat", "skip", "unsure"]),
     row=st.integers(0, 10**9) | st.text(),
     fingerprint=st.just(CODE),
-    rating=st.sampled_from([1, 2, 3]),
+    rating=st.sampled_from(HEADER.classes),
     rater=st.text(max_size=100),
     probability=st.none() | st.floats(0, 1, exclude_min=True),
     audit=st.booleans(),

@@ -222,7 +222,10 @@ def names_in(option: str | None) -> list[str]:
     """Split the values of one option at commas; quotes protect commas."""
     if option is None:
         return []
-    return [name.strip() for name in next(csv.reader([option], skipinitialspace=True))]
+    # The reader takes one line: ends of lines in a name are replaced, by what no argument holds.
+    line = option.replace("\n", "\0").replace("\r", "\1")
+    names = next(csv.reader([line], skipinitialspace=True))
+    return [name.replace("\0", "\n").replace("\1", "\r").strip() for name in names]
 
 
 def listed(options: list[str], known: list[str]) -> list[str]:

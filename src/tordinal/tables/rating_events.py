@@ -135,7 +135,8 @@ def written(event: Event) -> dict[str, Any]:
     values = asdict(event)
     del values["event"]
     kept = () if event.event == "undo" else ("row", "fingerprint")
-    return {k: v for k, v in values.items() if k in kept or v not in (None, "", False)}
+    # A rating of 0 equals False, and is written.
+    return {k: v for k, v in values.items() if k in kept or not (v is None or v is False or v == "")}
 
 
 def is_object(line: bytes) -> bool:
