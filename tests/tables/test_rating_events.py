@@ -22,7 +22,9 @@ from tordinal.tables.rating_events import (
 )
 from tordinal.tables.values import TableError
 
-HEADER = Header(target="stars", classes=[-1, 0, 0.5, 1, 2, 3], columns=["text"], n_rows=9, n_unrated=8)
+HEADER = Header(
+    target="stars", classes=[-1, 0, 0.5, 1, 2, 3], columns=["text"], n_rows=9, n_unrated=8
+)
 CODE = "0123456789abcdef"
 
 events = st.builds(

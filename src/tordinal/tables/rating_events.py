@@ -136,7 +136,9 @@ def written(event: Event) -> dict[str, Any]:
     del values["event"]
     kept = () if event.event == "undo" else ("row", "fingerprint")
     # A rating of 0 equals False, and is written.
-    return {k: v for k, v in values.items() if k in kept or not (v is None or v is False or v == "")}
+    return {
+        k: v for k, v in values.items() if k in kept or not (v is None or v is False or v == "")
+    }
 
 
 def is_object(line: bytes) -> bool:
