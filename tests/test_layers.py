@@ -1,6 +1,7 @@
 """Data flows one way: a module imports only from its own layer and those before it."""
 
 import ast
+from collections import defaultdict
 from pathlib import Path
 
 import tordinal
@@ -94,6 +95,16 @@ def test_the_library_never_imports_the_application():
         if layer_of(other) >= LIBRARY
     ]
     assert wrong == []
+
+
+def test_no_two_classes_have_the_same_name():
+    """But for the estimators of a cluster, which are used instead of the local ones."""
+    homes = defaultdict(list)
+    for module, path in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ClassDef):
+                homes[node.name].append(module)
+    assert {name for name, found in homes.items() if len(found) > 1} == {"TOR", "REDSVM"}
 
 
 def test_the_graph_is_the_true_one():

@@ -15,7 +15,7 @@ from tordinal.tables.abstaining import abstain_curve
 from tordinal.tables.answers import Answers, decimal_of
 from tordinal.tables.check_first import rows_to_check
 from tordinal.tables.estimates import estimate_groups, estimate_rating
-from tordinal.tables.expected_error import ExpectedError
+from tordinal.tables.expected_error import HeldOutError
 from tordinal.tables.files import write_table
 from tordinal.tables.filled import recorded, to_fill_in
 from tordinal.tables.frames import add_columns, frame_of
@@ -41,7 +41,7 @@ class RatedTable:
     frame : DataFrame
         The rows with the columns ``<target>_predicted``, ``<target>_confidence`` and
         ``<target>_source`` ("given", "predicted", or "unsure" with `abstain`).
-    expected_error : ExpectedError
+    expected_error : HeldOutError
         Estimates by cross-validation with intervals; as a string, one sentence.
     errors : DataFrame
         Zero-one error and MAE of each model and of a constant prediction, with the half widths
@@ -128,7 +128,7 @@ class RatedTable:
         return pd.DataFrame([vars(hint) for hint in self.rating.hints], columns=names)
 
     @property
-    def expected_error(self) -> ExpectedError:
+    def expected_error(self) -> HeldOutError:
         """Estimates of the error by cross-validation."""
         return self.rating.expected_error
 

@@ -41,9 +41,8 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
         soft_wrap=True,
     )
     job = Job(
-        file=names["diabetes.csv"], target="grade", out=names["graded.csv"], text=[],
-        columns=None, drop=[], order=None, report=names["report.html"],
-        model=names["model.skops"], force=True,
+        file=names["diabetes.csv"], target="grade", out=names["graded.csv"],
+        report=names["report.html"], model=names["model.skops"], force=True,
     )  # fmt: skip
     run_label(job, Settings())
     hidden = grade[~kept]

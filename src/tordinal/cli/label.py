@@ -1,6 +1,5 @@
 """``tordinal label``: a table in, a rated table and a report out."""
 
-import csv
 import os
 import time
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from tordinal.cli.session import (
     ignore_interrupts,
     with_option_names,
 )
+from tordinal.cli.table_options import TableOptions, listed
 from tordinal.inference import TableEstimates
 from tordinal.progress import Listener
 from tordinal.rated import RatedTable
@@ -28,14 +28,14 @@ from tordinal.rated_table import rate_table
 from tordinal.tables.abstaining import describe_abstaining
 from tordinal.tables.check_first import describe_checks
 from tordinal.tables.estimates import describe, largest_groups
-from tordinal.tables.files import format_of, read_table, write_table
+from tordinal.tables.files import format_of, write_table
 from tordinal.tables.models import dump_model
 from tordinal.tables.outputs import Outputs
 from tordinal.tables.results import Rating
 from tordinal.tables.settings import Settings
 from tordinal.tables.values import TableError, sentence, visible
 
-__all__ = ["Job", "check_job", "listed", "names_in", "run_label", "say_how_long", "summarise"]
+__all__ = ["Job", "check_job", "run_label", "say_how_long", "summarise"]
 
 # A search takes about this long on a machine with two cores; shorter ones are not announced.
 QUICK_ROWS, SECONDS, SECONDS_PER_ROW = 200, 5.0, 0.0015
@@ -45,23 +45,14 @@ MOST_COLUMNS, SHOWN_NAMES = 20, 3  # lines about columns; names in a line about 
 
 
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class Job(TableOptions):
     """The files and columns of a ``tordinal label``."""
 
-    file: str
-    target: str
     out: str
-    text: list[str]
-    columns: list[str] | None
-    drop: list[str]
-    order: str | None
     report: str | None = None
     model: str | None = None
-    encoding: str | None = None
-    missing: str | None = None
     by: list[str] = field(default_factory=list)
     groups: str | None = None
-    sheet: str | None = None
     filled: list[str] = field(default_factory=list)
     ratings: str | None = None
     next: tuple[int, str] | None = None
@@ -127,17 +118,13 @@ def run_label(
     with outputs, ProgressDisplay(quiet) as display:
         progress = listen or display
         progress("reading the table", 0, 1)
-        table = read_table(job.file, job.encoding, job.sheet)
+        table = job.read()
         say_how_long(console, settings, len(table))
         with parallel():
             rated = rate_table(
                 table,
                 job.target,
-                text=listed(job.text, table.names),
-                columns=None if job.columns is None else listed(job.columns, table.names),
-                drop=listed(job.drop, table.names),
-                order=names_in(job.order),
-                missing=names_in(job.missing),
+                **job.of(table.names),
                 by=listed(job.by, table.names),
                 method=settings.method,
                 C=settings.C,
@@ -216,26 +203,6 @@ def say_how_long(console: Console, settings: Settings, n_rows: int) -> None:
             f"{n_rows:,} rows: choosing a model takes about {about}; --quick is faster.",
             highlight=False,
         )
-
-
-def names_in(option: str | None) -> list[str]:
-    """Split the values of one option at commas; quotes protect commas."""
-    if option is None:
-        return []
-    # The reader takes one line: ends of lines in a name are replaced, by what no argument holds.
-    line = option.replace("\n", "\0").replace("\r", "\1")
-    names = next(csv.reader([line], skipinitialspace=True))
-    return [name.replace("\0", "\n").replace("\1", "\r").strip() for name in names]
-
-
-def listed(options: list[str], known: list[str]) -> list[str]:
-    """Split column names that may be separated by commas.
-
-    Spaces around a name are kept where the table's own name has them.
-    """
-    padded = {name.strip(): name for name in known}
-    asked = [n for option in options for n in ([option] if option in known else names_in(option))]
-    return [name if name in known else padded.get(name, name) for name in asked]
 
 
 def summarise(

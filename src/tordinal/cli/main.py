@@ -9,17 +9,28 @@ import typer
 
 from tordinal.cli.next import next_rows as next_command
 from tordinal.cli.options import (
+    Abstain,
     ClassWeight,
+    Columns,
     Cost,
     Debug,
+    Drop,
     Encoding,
     Features,
+    Filled,
     Force,
     Hint,
+    Missing,
+    Probabilities,
     Quiet,
+    RatedOut,
+    Ratings,
     Reasons,
     Reweight,
+    SavedModel,
+    Scheduler,
     Sheet,
+    Texts,
     Weight,
 )
 from tordinal.cli.studio import studio as studio_command
@@ -60,15 +71,6 @@ class FigureName(StrEnum):
     all = "all"
 
 
-Scheduler = Annotated[
-    str | None,
-    typer.Option(
-        metavar="ADDRESS",
-        help="Fit on the Dask cluster of this scheduler; local uses a cluster on this machine.",
-    ),
-]
-
-
 def _version(asked: bool) -> None:
     if asked:
         import tordinal
@@ -104,26 +106,10 @@ def label(
             metavar="COLUMN", help="Column of the ratings. Rows with an empty cell are rated."
         ),
     ],
-    out: Annotated[
-        str,
-        typer.Option(
-            "--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output."
-        ),
-    ],
-    text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="A,B",
-            help="Columns to learn from. Default: all useful ones, or those of --text.",
-        ),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.")
-    ] = None,
+    out: RatedOut,
+    text: Texts = None,
+    columns: Columns = None,
+    drop: Drop = None,
     order: Annotated[
         str | None,
         typer.Option(
@@ -131,13 +117,7 @@ def label(
             help="Ratings from the lowest to the highest, if they are not numbers.",
         ),
     ] = None,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar='"A,B"',
-            help="Cells that mean a missing value, besides empty ones, n/a, ? and -.",
-        ),
-    ] = None,
+    missing: Missing = None,
     features: Features = None,
     hint: Hint = None,
     method: Annotated[
@@ -192,16 +172,9 @@ def label(
     cost: Cost = None,
     class_weight: ClassWeight = None,
     weight: Weight = None,
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Add a column with the probability per rating.")
-    ] = False,
+    probabilities: Probabilities = False,
     reasons: Reasons = False,
-    abstain: Annotated[
-        float | None,
-        typer.Option(
-            metavar="0.6", help="Leave rows below this confidence unrated.", min=0.0, max=1.0
-        ),
-    ] = None,
+    abstain: Abstain = None,
     next_rows: Annotated[
         tuple[int, str] | None,
         typer.Option(
@@ -210,21 +183,8 @@ def label(
             help="Write the N rows whose ratings would help most, to fill in.",
         ),
     ] = None,
-    filled: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="FILE",
-            help="A form written by --next or tordinal next, filled in; once for each round.",
-        ),
-    ] = None,
-    ratings: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Log of ratings (TABLE.ratings.jsonl), or a table with the columns row and "
-            "COLUMN.",
-        ),
-    ] = None,
+    filled: Filled = None,
+    ratings: Ratings = None,
     sheet: Sheet = None,
     by: Annotated[
         list[str] | None,
@@ -337,27 +297,13 @@ app.command("studio")(studio_command)
 
 @app.command()
 def predict(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
-    ],
+    model: SavedModel,
     file: Annotated[
         str, typer.Argument(metavar="FILE", help="Table of new rows; - for standard input.")
     ],
-    out: Annotated[
-        str,
-        typer.Option(
-            "--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output."
-        ),
-    ],
-    probabilities: Annotated[
-        bool, typer.Option("--probabilities", help="Add a column with the probability per rating.")
-    ] = False,
-    abstain: Annotated[
-        float | None,
-        typer.Option(
-            metavar="0.6", help="Leave rows below this confidence unrated.", min=0.0, max=1.0
-        ),
-    ] = None,
+    out: RatedOut,
+    probabilities: Probabilities = False,
+    abstain: Abstain = None,
     features: Features = None,
     sheet: Sheet = None,
     scheduler: Scheduler = None,
@@ -404,9 +350,7 @@ def predict(
 
 @app.command()
 def inspect(
-    model: Annotated[
-        str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
-    ],
+    model: SavedModel,
     debug: Debug = False,
 ) -> None:
     """Describe a saved model: classes, thresholds, settings, size, versions, expected error."""

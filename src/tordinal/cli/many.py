@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 
-from tordinal.cli.label import Job, check_job, listed, names_in, say_how_long, summarise
+from tordinal.cli.label import Job, check_job, say_how_long, summarise
 from tordinal.cli.predict import summarise_predictions
 from tordinal.cli.session import (
     ProgressDisplay,
@@ -19,6 +19,7 @@ from tordinal.cli.session import (
     ignore_interrupts,
     with_option_names,
 )
+from tordinal.cli.table_options import names_in
 from tordinal.report.page import render_report
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.many import (
@@ -99,11 +100,10 @@ def run_label_many(
         table = files.sample(*sample_sizes(surveys, ratings), settings.seed)
         rank = ranks_of(table[job.target], ratings)
         target = Target(job.target, ratings.classes, rank, [], table[job.target])
+        columns = job.of(table.names)
+        del columns["order"]  # the table's own, in the ratings
         encoder = TableEncoder(
-            text=listed(job.text, table.names),
-            columns=None if job.columns is None else listed(job.columns, table.names),
-            drop=listed(job.drop, table.names),
-            missing=marks,
+            **columns,
             decimal=table.decimal,
             meaning=settings.encoder,
         )

@@ -5,7 +5,22 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from tordinal.cli.options import Debug, Encoding, Force, Quiet, Sheet
+from tordinal.cli.options import (
+    Columns,
+    Debug,
+    Drop,
+    Encoding,
+    Filled,
+    Force,
+    Missing,
+    NewOrder,
+    NewTarget,
+    Quiet,
+    Ratings,
+    Sheet,
+    Table,
+    Texts,
+)
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -17,57 +32,19 @@ __all__ = ["next_rows"]
 
 
 def next_rows(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Table: .xlsx, .csv, .tsv, .jsonl or .parquet.")
-    ],
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="COLUMN", help="Column of the ratings. With --order it need not exist yet."
-        ),
-    ],
+    file: Table,
+    target: NewTarget,
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FORM", help="Where the form to fill in goes.")
     ],
     n: Annotated[int, typer.Option("-n", help="Number of rows.", min=1)] = 20,
-    filled: Annotated[
-        list[str] | None,
-        typer.Option(metavar="FORM", help="A form that was filled in; once for each round."),
-    ] = None,
-    ratings: Annotated[
-        str | None,
-        typer.Option(
-            metavar="FILE",
-            help="Log of ratings (TABLE.ratings.jsonl), or a table with the columns row and "
-            "COLUMN.",
-        ),
-    ] = None,
-    text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B", help="Columns to compare rows by. Default: all useful ones."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.")
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(
-            metavar='"A,B,C"',
-            help="Ratings from the lowest to the highest. Needed before two different ratings are "
-            "given.",
-        ),
-    ] = None,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar='"A,B"',
-            help="Cells that mean a missing value, besides empty ones, n/a, ? and -.",
-        ),
-    ] = None,
+    filled: Filled = None,
+    ratings: Ratings = None,
+    text: Texts = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    order: NewOrder = None,
+    missing: Missing = None,
     sheet: Sheet = None,
     seed: Annotated[int, typer.Option(help="Same seed, same rows.", min=0, max=2**32 - 1)] = 0,
     encoding: Encoding = None,
@@ -103,13 +80,13 @@ def next_rows(
             if path != "-":
                 format_of(path)  # fail before heavy imports
 
-        from tordinal.cli.label import listed, names_in
         from tordinal.cli.session import (
             ProgressDisplay,
             confirm_overwriting,
             console_for,
             ignore_interrupts,
         )
+        from tordinal.cli.table_options import TableOptions
         from tordinal.tables.files import read_table, write_table
         from tordinal.tables.next_rows import next_rows as rows_of
         from tordinal.tables.outputs import Outputs
@@ -123,19 +100,20 @@ def next_rows(
         confirm_overwriting([out], target, force)
         with outputs, ProgressDisplay(quiet) as progress:
             progress("reading the table", 0, 1)
-            table = read_table(file, encoding, sheet)
+            options = TableOptions(
+                file=file, target=target, text=text or [], columns=columns, drop=drop or [],
+                order=order, missing=missing, sheet=sheet, encoding=encoding,
+            )  # fmt: skip
+            table = options.read()
             if order is not None:
                 table = _with_new_column(table, target)
-            marks = names_in(missing)
+            selected = options.of(table.names)
             prepared = prepare(
                 table, target, read=lambda path: read_table(path, encoding),
-                text=listed(text or [], table.names),
-                columns=None if columns is None else listed(columns, table.names),
-                drop=listed(drop or [], table.names), order=names_in(order), missing=marks,
-                filled=filled, ratings=ratings,
+                filled=filled, ratings=ratings, **selected,
             )  # fmt: skip
             progress("choosing rows", 0, 1)
-            rows = rows_of(prepared, target, n, missing=marks, seed=seed)
+            rows = rows_of(prepared, target, n, missing=selected["missing"], seed=seed)
             outputs.write(out, lambda f: write_table(rows.form, rows.added, f, out, rows.decimal))
             progress("choosing rows", 1, 1)
             ignore_interrupts()

@@ -5,17 +5,31 @@ from typing import Annotated
 import typer
 
 __all__ = [
+    "Abstain",
     "ClassWeight",
+    "Columns",
     "Cost",
     "Debug",
+    "Drop",
     "Encoding",
     "Features",
+    "Filled",
     "Force",
     "Hint",
+    "Missing",
+    "NewOrder",
+    "NewTarget",
+    "Probabilities",
     "Quiet",
+    "RatedOut",
+    "Ratings",
     "Reasons",
     "Reweight",
+    "SavedModel",
+    "Scheduler",
     "Sheet",
+    "Table",
+    "Texts",
     "Weight",
 ]
 
@@ -74,3 +88,75 @@ Encoding = Annotated[
     str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
 ]
 Sheet = Annotated[str | None, typer.Option(help="Sheet of an .xlsx FILE. Default: the first.")]
+Table = Annotated[
+    str, typer.Argument(metavar="FILE", help="Table: .xlsx, .csv, .tsv, .jsonl or .parquet.")
+]
+NewTarget = Annotated[
+    str,
+    typer.Option(
+        metavar="COLUMN", help="Column of the ratings. With --order it need not exist yet."
+    ),
+]
+RatedOut = Annotated[
+    str,
+    typer.Option(
+        "--out", "-o", metavar="OUT", help="Where the rated table goes; - for standard output."
+    ),
+]
+Texts = Annotated[
+    list[str] | None,
+    typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
+]
+Columns = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="A,B", help="Columns to learn from. Default: all useful ones, or those of --text."
+    ),
+]
+Drop = Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.")]
+NewOrder = Annotated[
+    str | None,
+    typer.Option(
+        metavar='"A,B,C"',
+        help="Ratings from the lowest to the highest. Needed before two different ratings are "
+        "given.",
+    ),
+]
+Missing = Annotated[
+    str | None,
+    typer.Option(
+        metavar='"A,B"',
+        help="Cells that mean a missing value, besides empty ones, n/a, ? and -.",
+    ),
+]
+Filled = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="FILE",
+        help="A form written by --next or tordinal next, filled in; once for each round.",
+    ),
+]
+Ratings = Annotated[
+    str | None,
+    typer.Option(
+        metavar="FILE",
+        help="Log of ratings (TABLE.ratings.jsonl), or a table with the columns row and COLUMN.",
+    ),
+]
+SavedModel = Annotated[
+    str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
+]
+Probabilities = Annotated[
+    bool, typer.Option("--probabilities", help="Add a column with the probability per rating.")
+]
+Abstain = Annotated[
+    float | None,
+    typer.Option(metavar="0.6", help="Leave rows below this confidence unrated.", min=0.0, max=1.0),
+]
+Scheduler = Annotated[
+    str | None,
+    typer.Option(
+        metavar="ADDRESS",
+        help="Fit on the Dask cluster of this scheduler; local uses a cluster on this machine.",
+    ),
+]

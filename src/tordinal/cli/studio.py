@@ -1,13 +1,27 @@
 """``tordinal studio``: rate rows in the browser, and see how good the rated table will be."""
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 from typing import Annotated
 
 import typer
 
-from tordinal.cli.options import Debug, Encoding, Force, Quiet, Sheet
+from tordinal.cli.options import (
+    Columns,
+    Debug,
+    Drop,
+    Encoding,
+    Force,
+    Missing,
+    NewOrder,
+    NewTarget,
+    Quiet,
+    Sheet,
+    Table,
+    Texts,
+)
+from tordinal.cli.table_options import TableOptions
 
 __all__ = ["studio"]
 
@@ -16,40 +30,13 @@ SHOWN = 200  # ratings up to which a simulation goes, by default
 
 
 def studio(
-    file: Annotated[
-        str, typer.Argument(metavar="FILE", help="Table: .xlsx, .csv, .tsv, .jsonl or .parquet.")
-    ],
-    target: Annotated[
-        str,
-        typer.Option(
-            metavar="COLUMN", help="Column of the ratings. With --order it need not exist yet."
-        ),
-    ],
-    text: Annotated[
-        list[str] | None,
-        typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
-    ] = None,
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(metavar="A,B", help="Columns to learn from. Default: all that are useful."),
-    ] = None,
-    drop: Annotated[
-        list[str] | None, typer.Option(metavar="A,B", help="Columns not to learn from.")
-    ] = None,
-    order: Annotated[
-        str | None,
-        typer.Option(
-            metavar='"A,B,C"',
-            help="Ratings from the lowest to the highest. Needed before two different ratings are "
-            "given.",
-        ),
-    ] = None,
-    missing: Annotated[
-        str | None,
-        typer.Option(
-            metavar='"A,B"', help="Cells that stand for no value, besides empty ones, n/a, ? and -."
-        ),
-    ] = None,
+    file: Table,
+    target: NewTarget,
+    text: Texts = None,
+    columns: Columns = None,
+    drop: Drop = None,
+    order: NewOrder = None,
+    missing: Missing = None,
     guide: Annotated[
         Path | None,
         typer.Option(
@@ -163,18 +150,9 @@ def studio(
 
 
 @dataclass(frozen=True, kw_only=True)
-class StudioJob:
+class StudioJob(TableOptions):
     """The table of a ``tordinal studio``, how it is read, and what is written at the end."""
 
-    file: str
-    target: str
-    text: list[str]
-    columns: list[str] | None
-    drop: list[str]
-    order: str | None
-    missing: str | None
-    sheet: str | None
-    encoding: str | None
     seed: int
     force: bool
     quiet: bool
@@ -214,20 +192,13 @@ def _read_guide(path: Path | None) -> str:
 
 def _open(job: StudioJob):  # type: ignore[no-untyped-def]
     """The table and its log."""
-    from tordinal.cli.label import listed, names_in
     from tordinal.cli.session import ProgressDisplay
     from tordinal.studio.project import open_project
-    from tordinal.tables.files import read_table
 
     with ProgressDisplay(job.quiet) as progress:
         progress("reading the table", 0, 1)
-        table = read_table(job.file, job.encoding, job.sheet)
-        return open_project(
-            table, job.target, job.file, text=listed(job.text, table.names),
-            columns=None if job.columns is None else listed(job.columns, table.names),
-            drop=listed(job.drop, table.names), order=names_in(job.order) or None,
-            missing=names_in(job.missing), listen=progress,
-        )  # fmt: skip
+        table = job.read()
+        return open_project(table, job.target, job.file, listen=progress, **job.of(table.names))
 
 
 def _serve(
@@ -287,11 +258,8 @@ def _finish(job: StudioJob, log: str, confirmed: set[str], listen):  # type: ign
     for path in (job.out, job.report, job.model):
         if os.path.exists(path) and path not in confirmed and not is_own_output(path, job.target):
             raise InputError(f"{path} exists already; move it away, and finish again")
-    label = Job(
-        file=job.file, target=job.target, out=job.out, text=job.text, columns=job.columns,
-        drop=job.drop, order=job.order, missing=job.missing, sheet=job.sheet,
-        encoding=job.encoding, ratings=log, report=job.report, model=job.model, force=True,
-    )  # fmt: skip
+    shared = {field.name: getattr(job, field.name) for field in fields(TableOptions)}
+    label = Job(**shared, out=job.out, ratings=log, report=job.report, model=job.model, force=True)
     rated = run_label(label, Settings(seed=job.seed), quiet=True, listen=listen)
     paths = {what: os.path.realpath(path) for what, path in label.outputs.items()}
     return Written(paths, str(rated.expected_error), Path(job.report).read_text("utf-8"))
@@ -347,20 +315,15 @@ def _simulate(job: StudioJob, goal: float | None) -> None:
     """Say how many ratings of a fully rated table would have been enough."""
     from rich.text import Text
 
-    from tordinal.cli.label import listed, names_in
     from tordinal.cli.session import ProgressDisplay, console_for, grid
-    from tordinal.tables.files import read_table
     from tordinal.tables.simulate import simulate_table
 
     console = console_for("", job.quiet)
     with ProgressDisplay(job.quiet) as progress:
         progress("reading the table", 0, 1)
-        table = read_table(job.file, job.encoding, job.sheet)
+        table = job.read()
         course = simulate_table(
-            table, job.target, text=listed(job.text, table.names),
-            columns=None if job.columns is None else listed(job.columns, table.names),
-            drop=listed(job.drop, table.names), order=names_in(job.order) or None,
-            missing=names_in(job.missing), seed=job.seed,
+            table, job.target, seed=job.seed, **job.of(table.names),
             listen=lambda done, total: progress("rating", done, total),
         )  # fmt: skip
     rows = grid("ratings", "off by", "estimated", "90 % interval", "at any time at most")

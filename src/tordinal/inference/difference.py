@@ -13,7 +13,7 @@ __all__ = [
     "FEWEST",
     "TOO_FEW",
     "TUNED",
-    "Fit",
+    "FittedQuantity",
     "Quantity",
     "Sample",
     "draw_sample",
@@ -74,7 +74,7 @@ class Quantity:
 
 
 @dataclass(frozen=True)
-class Fit:
+class FittedQuantity:
     """The value of a quantity, the weight of its predictions and what its interval needs.
 
     `gain` is the variance without predictions in units of the variance with them.
@@ -129,7 +129,7 @@ def draw_sample(rated: Mask, probabilities: ArrayLike | None) -> Sample:
 
 def fit_quantity(
     quantity: Quantity, sample: Sample, level: float, lam: float | None, finite: bool
-) -> Fit:
+) -> FittedQuantity:
     """The estimate with the weight of least variance, or without predictions if that is better."""
     without = _fit_with(0.0, 0, quantity, sample, finite)
     best = _best_weight(quantity, sample) if lam is None else lam
@@ -143,7 +143,12 @@ def fit_quantity(
 
 
 def _is_narrower(
-    fit: Fit, without: Fit, quantity: Quantity, sample: Sample, level: float, finite: bool
+    fit: FittedQuantity,
+    without: FittedQuantity,
+    quantity: Quantity,
+    sample: Sample,
+    level: float,
+    finite: bool,
 ) -> bool:
     """Whether predictions are of use: less variance, and no interval that is visibly wider."""
     low, high = interval(fit, quantity, sample, level, finite)
@@ -161,7 +166,9 @@ def _best_weight(quantity: Quantity, sample: Sample) -> float:
     return float(np.clip(sample.variance @ (dz * df) / scale, 0.0, 1.0)) if scale > 0 else 0.0
 
 
-def _fit_with(lam: float, n_tuned: int, quantity: Quantity, sample: Sample, finite: bool) -> Fit:
+def _fit_with(
+    lam: float, n_tuned: int, quantity: Quantity, sample: Sample, finite: bool
+) -> FittedQuantity:
     """The difference estimator with a given weight of the predictions."""
     z, f = quantity.known, quantity.predicted
     residual = z - lam * f[sample.rated]
@@ -178,7 +185,7 @@ def _fit_with(lam: float, n_tuned: int, quantity: Quantity, sample: Sample, fini
     if not finite:
         spread += variance(z - sample.weight @ z, sample.weight) / n_rows
     low, high = possible_values(quantity, sample, finite)
-    return Fit(float(np.clip(value, low, high)), lam, spread, dof)
+    return FittedQuantity(float(np.clip(value, low, high)), lam, spread, dof)
 
 
 def possible_values(quantity: Quantity, sample: Sample, finite: bool) -> tuple[float, float]:
@@ -191,7 +198,7 @@ def possible_values(quantity: Quantity, sample: Sample, finite: bool) -> tuple[f
 
 
 def interval(
-    fit: Fit, quantity: Quantity, sample: Sample, level: float, finite: bool
+    fit: FittedQuantity, quantity: Quantity, sample: Sample, level: float, finite: bool
 ) -> tuple[float, float]:
     """Student's interval of a mean; of a share Wilson's with the effective number of ratings."""
     if finite and len(sample.unrated) == 0:
@@ -210,7 +217,7 @@ def interval(
     return min(value, max(low, least)), max(value, min(high, most))
 
 
-def _half_width(fit: Fit, level: float) -> float:
+def _half_width(fit: FittedQuantity, level: float) -> float:
     return _quantile(level, fit.dof) * float(np.sqrt(fit.variance))
 
 

@@ -14,7 +14,7 @@ from tordinal.inference.difference import (
     FEWEST,
     TOO_FEW,
     TUNED,
-    Fit,
+    FittedQuantity,
     Quantity,
     Sample,
     draw_sample,
@@ -374,7 +374,7 @@ def _estimate(
 
 
 def _with_interval(
-    fit: Fit, quantity: Quantity, sample: Sample, level: float, finite: bool
+    fit: FittedQuantity, quantity: Quantity, sample: Sample, level: float, finite: bool
 ) -> Estimate:
     low, high = interval(fit, quantity, sample, level, finite)
     n, n_rows = len(sample.rated), sample.n_rows

@@ -113,6 +113,11 @@ class NewtonTuning:
     max_cg: int = 200
     # They end where another one adds less than this share to the decrease; not measured.
     cg_share: float = 0.25
+    # The same for a piecewise linear loss at and below a tight tolerance. Inexact directions
+    # amplify rounding until it decides which labels are swapped: speed, or the pseudo-labels of
+    # a cluster, whose sums round differently; benchmarks agreement.
+    accurate_tol: float = 1e-5
+    accurate_cg_share: float = 1e-5
     # Iterations that an old factor costs for free, and features for which a new factor costs as
     # much as one iteration; not measured.
     free_cg: int = 3

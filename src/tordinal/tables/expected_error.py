@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from tordinal.reduction import Ranks
 
 __all__ = [
-    "ExpectedError",
+    "HeldOutError",
     "effective_size",
     "estimate_error",
     "mean_margin",
@@ -29,7 +29,7 @@ SIGNIFICANT = 1.64  # standard errors from which a difference is significant
 
 
 @dataclass(frozen=True)
-class ExpectedError:
+class HeldOutError:
     """The error on held-out rows, and that of always predicting the same rating.
 
     Attributes
@@ -95,7 +95,7 @@ class ExpectedError:
 
 def estimate_error(
     truth: Ranks, predicted: Ranks, classes: list[Any], weights: Array | None = None
-) -> ExpectedError:
+) -> HeldOutError:
     """Estimate the error from predictions of held-out rows.
 
     Parameters
@@ -110,7 +110,7 @@ def estimate_error(
 
     Returns
     -------
-    error : ExpectedError
+    error : HeldOutError
         Its estimates and a judgement.
 
     Examples
@@ -122,7 +122,7 @@ def estimate_error(
     """
     n = len(truth)
     if n < FEWEST:
-        return ExpectedError("unknown", n)
+        return HeldOutError("unknown", n)
     w = np.ones(n) if weights is None or not weights.sum() else weights
     shares = np.bincount(truth, w, minlength=len(classes)) / w.sum()
     constant, median = int(np.argmax(shares)), weighted_median(truth, weights)
@@ -136,7 +136,7 @@ def estimate_error(
         judgement = "uncertain" if judgement == "useful" else "no better"
     accuracy, mae = float(np.average(right, weights=w)), float(np.average(off, weights=w))
     spread, effective = weighted_spread(off, w), effective_size(w)
-    return ExpectedError(
+    return HeldOutError(
         judgement=judgement,
         n=n,
         accuracy=accuracy,

@@ -13,7 +13,7 @@ from tordinal.estimators import TOR
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.curve import Curve
 from tordinal.tables.expected_error import (
-    ExpectedError,
+    HeldOutError,
     effective_size,
     estimate_error,
     mean_margin,
@@ -165,7 +165,7 @@ class Rating:
         return np.where(self.given, 1.0, self.probability[np.arange(len(self.rank)), self.rank])
 
     @property
-    def expected_error(self) -> ExpectedError:
+    def expected_error(self) -> HeldOutError:
         """The error on ratings that were held out."""
         truth = self.target.rank[self.held_out]
         return estimate_error(truth, self.cv_rank, self.target.classes, self.weights)

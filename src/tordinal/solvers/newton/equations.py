@@ -60,9 +60,19 @@ class Slopes(NamedTuple):
 
 
 class Equations(Protocol):
-    """Newton's equations for some rows."""
+    """Newton's equations for some rows.
+
+    Attributes
+    ----------
+    rows : RowBlocks
+        The rows.
+    cg_share : float
+        Conjugate gradients, where they are used, end where another iteration adds less than this
+        share to the decrease.
+    """
 
     rows: RowBlocks
+    cg_share: float
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         """The direction (v, tau), for the curvatures of the last evaluation in the blocks."""
@@ -91,7 +101,7 @@ class DirectEquations:
     """
 
     def __init__(self, rows: Any):
-        self.rows = rows
+        self.rows, self.cg_share = rows, 0.0
         self.updated = hasattr(rows, "gather")
         self.most = TUNING.updated_rows + rows.n_features // TUNING.features_per_updated_row
         self.width, self.age = 0.0, 0
@@ -203,7 +213,7 @@ class PreconditionedEquations:
     """Conjugate gradients, with the factor of an earlier matrix as preconditioner."""
 
     def __init__(self, rows: RowBlocks):
-        self.rows = rows
+        self.rows, self.cg_share = rows, TUNING.cg_share
         self.factor: Factor | None = None
         self.excess_iterations = 0
 
@@ -219,7 +229,7 @@ class PreconditionedEquations:
             except np.linalg.LinAlgError:  # the difference is rounding; H alone is positive
                 self.factor = Factor(H, slopes.width)
             self.excess_iterations = 0
-        v, iterations = _iterate(self.rows, slopes, M, self.factor.solve)
+        v, iterations = _iterate(self, slopes, M, self.factor.solve)
         self.excess_iterations += max(0, iterations - TUNING.free_cg)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
@@ -233,12 +243,12 @@ class DiagonalEquations:
     """Conjugate gradients, with the diagonal as preconditioner."""
 
     def __init__(self, rows: RowBlocks):
-        self.rows = rows
+        self.rows, self.cg_share = rows, TUNING.cg_share
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         M, B = Factor(slopes.tt), slopes.mixed
         scale = 1.0 / (slopes.width + self.rows.sum(curvature_diagonal))
-        v, _ = _iterate(self.rows, slopes, M, lambda r: scale * r)
+        v, _ = _iterate(self, slopes, M, lambda r: scale * r)
         return v, M.solve(B.T @ v - slopes.width * slopes.t)
 
     repeated = direction
@@ -248,16 +258,16 @@ class DiagonalEquations:
 
 
 def _iterate(
-    rows: RowBlocks, slopes: Slopes, M: Factor, precondition: Callable[[Array], Array]
+    equations: Equations, slopes: Slopes, M: Factor, precondition: Callable[[Array], Array]
 ) -> tuple[Array, int]:
     """Solve for v with tau eliminated: (width I + X'DX - B M^-1 B') v = right."""
-    B, width = slopes.mixed, slopes.width
+    rows, B, width = equations.rows, slopes.mixed, slopes.width
 
     def product(p: Array) -> Array:
         return width * p + rows.sum(curved, p) - B @ M.solve(B.T @ p)
 
     right = -width * (slopes.w + B @ M.solve(slopes.t))
-    return conjugate_gradients(product, precondition, right, TUNING.max_cg, TUNING.cg_share)
+    return conjugate_gradients(product, precondition, right, TUNING.max_cg, equations.cg_share)
 
 
 # Functions of one block ---------------------------------------------------------------
