@@ -77,11 +77,17 @@ def test_the_pair_with_the_largest_decrease_is_swapped():
 
 
 def test_misplaced_rows_satisfy_condition_5_and_come_by_their_gain():
-    h, y = np.array([0.5, 2.0, -0.1, -3.0, 1.0, 9.0]), np.array([0, 0, 1, 1, 0, 1])
-    weight = np.array([1.0, 1.0, 1.0, 1.0, 4.0, 1.0])
+    h = np.array([0.5, 2.0, -0.1, -3.0, 1.0, 9.0, 0.0, 0.0, 0.05])
+    y = np.array([0, 0, 1, 1, 0, 1, 0, 1, 1])
+    weight = np.array([1.0, 1.0, 1.0, 1.0, 4.0, 1.0, 1.0, 1.0, 1.0])
     above, below = misplaced(h, y, weight, 0, 0.0, lambda d: d)
     assert above.tolist() == [4, 1, 0]
-    assert below.tolist() == [3, 2]
+    assert below.tolist() == [3, 2, 7]  # a row on the threshold lies below it
+
+
+def test_gains_of_a_swap_count_with_the_weights_of_the_rows():
+    h, t, old, new = np.array([2.0, -1.0]), np.zeros(1), np.array([0, 1]), np.array([1, 0])
+    assert labeling_gain(h, t, old, new, np.array([3.0, 5.0]), lambda d: d) == 3 * 2.0 + 5 * 1.0
 
 
 @pytest.mark.parametrize("name", sorted(LOSSES))

@@ -145,5 +145,5 @@ def decide(p: Array, costs: str | Array) -> Ranks:
     matrix = cost_matrix(costs, p.shape[1]) if isinstance(costs, str) else costs
     expected = p @ matrix
     # Ties are ties to the last bits, whatever the scale of the costs is.
-    scale = float(matrix.max())
+    scale = float(np.max(matrix))
     return np.argmin(np.round(expected / (scale if scale > 0 else 1.0), 12), axis=1)

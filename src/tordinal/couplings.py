@@ -143,10 +143,10 @@ class Reduction(Coupling):
         return np.ones((m, m), dtype=np.bool_)
 
     def worst_pair(self, c: Array, least: Array, most: Array) -> tuple[int, int, float]:
-        return -1, -1, float(most.max() - least.min())
+        return -1, -1, float(np.max(most) - np.min(least))
 
     def thresholds(self, c: Array, least: Array, most: Array) -> Array:
-        return np.sort(_middle(most.max(), least.min()) - self.r * c)
+        return np.sort(_middle(np.max(most), np.min(least)) - self.r * c)
 
     def balance(self, beta: Array, margin: Array) -> None:
         zero_sum(beta.reshape(-1), margin.reshape(-1))

@@ -150,7 +150,7 @@ def estimate_error(
             f"got the shape {loss.shape}."
         )
     if max_loss is not None and (loss > max_loss).any():
-        raise ValueError(f"losses: {loss.max():g} is larger than max_loss={max_loss:g}.")
+        raise ValueError(f"losses: {np.max(loss):g} is larger than max_loss={max_loss:g}.")
     if not 0.0 < confidence < 1.0:
         raise ValueError(f"confidence={confidence} must lie between 0 and 1.")
     if interval not in (None, "anytime", "approximate"):

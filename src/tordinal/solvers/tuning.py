@@ -117,6 +117,7 @@ class NewtonTuning:
     # amplify rounding until it decides which labels are swapped: speed, or the pseudo-labels of
     # a cluster, whose sums round differently; benchmarks agreement.
     accurate_tol: float = 1e-5
+    accurate_max_cg: int = 2000
     accurate_cg_share: float = 1e-5
     # Iterations that an old factor costs for free, and features for which a new factor costs as
     # much as one iteration; not measured.

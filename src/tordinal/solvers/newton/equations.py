@@ -66,13 +66,12 @@ class Equations(Protocol):
     ----------
     rows : RowBlocks
         The rows.
-    cg_share : float
-        Conjugate gradients, where they are used, end where another iteration adds less than this
-        share to the decrease.
+    accurate : bool
+        Whether conjugate gradients, where they are used, go on until rounding does not matter.
     """
 
     rows: RowBlocks
-    cg_share: float
+    accurate: bool
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         """The direction (v, tau), for the curvatures of the last evaluation in the blocks."""
@@ -101,7 +100,7 @@ class DirectEquations:
     """
 
     def __init__(self, rows: Any):
-        self.rows, self.cg_share = rows, 0.0
+        self.rows, self.accurate = rows, True
         self.updated = hasattr(rows, "gather")
         self.most = TUNING.updated_rows + rows.n_features // TUNING.features_per_updated_row
         self.width, self.age = 0.0, 0
@@ -213,7 +212,7 @@ class PreconditionedEquations:
     """Conjugate gradients, with the factor of an earlier matrix as preconditioner."""
 
     def __init__(self, rows: RowBlocks):
-        self.rows, self.cg_share = rows, TUNING.cg_share
+        self.rows, self.accurate = rows, False
         self.factor: Factor | None = None
         self.excess_iterations = 0
 
@@ -243,7 +242,7 @@ class DiagonalEquations:
     """Conjugate gradients, with the diagonal as preconditioner."""
 
     def __init__(self, rows: RowBlocks):
-        self.rows, self.cg_share = rows, TUNING.cg_share
+        self.rows, self.accurate = rows, False
 
     def direction(self, slopes: Slopes) -> tuple[Array, Array]:
         M, B = Factor(slopes.tt), slopes.mixed
@@ -267,7 +266,10 @@ def _iterate(
         return width * p + rows.sum(curved, p) - B @ M.solve(B.T @ p)
 
     right = -width * (slopes.w + B @ M.solve(slopes.t))
-    return conjugate_gradients(product, precondition, right, TUNING.max_cg, equations.cg_share)
+    limit, share = TUNING.max_cg, TUNING.cg_share
+    if equations.accurate:
+        limit, share = TUNING.accurate_max_cg, TUNING.accurate_cg_share
+    return conjugate_gradients(product, precondition, right, limit, share)
 
 
 # Functions of one block ---------------------------------------------------------------

@@ -200,8 +200,7 @@ class FeatureDescent(Descent):
             Called with the steps so far and the violation.
         """
         limit = int(min(limit, TUNING.max_steps))
-        accurate = not self.problem.smooth and tol <= TUNING.accurate_tol
-        self.equations.cg_share = TUNING.accurate_cg_share if accurate else TUNING.cg_share
+        self.equations.accurate = not self.problem.smooth and tol <= TUNING.accurate_tol
         if self.problem.smooth and self.order is None:
             return self.minimise(limit, tol, report)
         cold = first_width is None
