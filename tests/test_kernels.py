@@ -7,8 +7,8 @@ from problems import hide, ordinal_problem, two_matrices
 from scipy.spatial.distance import cdist
 from sklearn.metrics.pairwise import laplacian_kernel, polynomial_kernel, rbf_kernel
 
-from tordinal import TOR, TORCV
-from tordinal.kernels import KERNELS, Custom, Kernel, make_kernel, register, resolve_gamma
+from tordinal import REDSVM, TOR, TORCV
+from tordinal.kernels import KERNELS, Custom, Kernel, Poly, make_kernel, register, resolve_gamma
 
 
 @pytest.mark.parametrize("sparse", [False, True])
@@ -33,6 +33,15 @@ def test_gamma():
     assert resolve_gamma("scale", sp.csr_array(X)) == pytest.approx(1 / (2 * X.var()))
     assert resolve_gamma("scale", np.ones((3, 2))) == 1.0
     assert (resolve_gamma("auto", X), resolve_gamma(3, X)) == (0.5, 3.0)
+
+
+@pytest.mark.filterwarnings("error")
+def test_kernels_that_overflow_are_an_error_and_no_warning():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(30, 2)) + 1e12, rng.integers(0, 3, 30)
+    with pytest.raises(ValueError, match="too far from the origin"):
+        REDSVM(kernel="poly").fit(X, y)
+    assert np.isinf(Poly(degree=3).diagonal(X * 1e150)).all()
 
 
 def test_a_function_of_the_wrong_shape_is_refused():

@@ -129,11 +129,14 @@ class Poly(Kernel):
     degree: float = 3
     coef0: float = 0.0
 
+    # Solvers check for what overflows, and say so in an error.
     def __call__(self, A: Matrix, B: Matrix) -> Array:
-        return (self.gamma * products(A, B) + self.coef0) ** self.degree
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (self.gamma * products(A, B) + self.coef0) ** self.degree
 
     def diagonal(self, X: Matrix) -> Array:
-        return (self.gamma * squared_norms(X) + self.coef0) ** self.degree
+        with np.errstate(over="ignore", invalid="ignore"):
+            return (self.gamma * squared_norms(X) + self.coef0) ** self.degree
 
 
 @register

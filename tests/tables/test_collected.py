@@ -89,6 +89,8 @@ def test_several_forms_and_tables_of_ratings_are_read(log):
 
 
 def test_a_log_about_another_column_is_rejected_and_told_from_other_files(tmp_path, log):
+    with pytest.raises(TableError, match="`ratings`: the form has no column 'row'"):
+        collect(table(), ratings=table())
     with pytest.raises(TableError, match="holds ratings of 'stars', not of 'grade'"):
         collect_ratings(with_target(table(), "grade"), "grade", None, log.path, table, None)
     assert is_ratings_log(log.path)

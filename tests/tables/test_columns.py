@@ -104,6 +104,11 @@ def test_bad_choices_are_refused(options, message):
         TableEncoder(**options).fit(TABLE)
 
 
+def test_a_name_in_another_case_is_found_out():
+    with pytest.raises(TableError, match="`columns` PRICE: no such column; did you mean 'price'"):
+        TableEncoder(columns=["PRICE"]).fit({"price": ["1", "2"], "x": ["3", "4"]})
+
+
 def test_a_table_without_columns_to_learn_from_is_refused():
     with pytest.raises(TableError, match="only the column of ratings"):
         TableEncoder().fit({})

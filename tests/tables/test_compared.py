@@ -47,4 +47,6 @@ def test_ratings_that_the_model_does_not_know_are_said():
     assert said.startswith("No row of grade has a rating to compare with.")
     assert "5 cells of grade are excluded from the error" in said
     assert "such as '9'" in said
+    one = Compared(unknown=1, example="7").about("grade")
+    assert one.endswith("1 cell of grade is excluded from the error: the model has no rating '7'.")
     assert "\x1b" not in Compared(unknown=1, example="\x1bbad").about("grade")

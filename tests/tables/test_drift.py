@@ -59,6 +59,8 @@ def test_a_sample_of_the_same_population_raises_no_warning(encoder):
          "age: 500 of 500 values are far below those of training (20 to 89)."),
         ("crp", lambda c: c and str(float(c) / 10),
          r"crp: \d\d % of the values are at most [\d.]+; in training \d\d % were."),
+        ("age", lambda c: str(int(c) / 10),
+         r"age: 100 % of the values are at most 20; in training \d % were."),
         ("age", lambda c: "-", "age: 500 of 500 cells are missing (100 %); in training 0 % were."),
         ("visit", lambda c: "soon",
          "visit: 500 of 500 cells cannot be read as dates, such as 'soon' (500); "

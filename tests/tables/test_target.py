@@ -59,7 +59,12 @@ def test_text_that_begins_with_numbers_is_ordered_by_them():
         (["a", "b", "d", "e", ""], ["a", "c"], "'b', 'd', 'e', which `order` does not name"),
         (["a", "b", ""], ["a", "a"], "each rating once"),
         ([[1], [2], None], None, "values of type list"),
-        (["a", "b", ""], ["a", "b", ""], "each rating once"),
+        (["a", "b", ""], ["a", "b", ""], "one of the names is empty"),
+        (["a", "b", ""], ["a<b"], "`order` a<b: name all ratings .* separated by commas"),
+        (["1,5", "2,5", ""], ["1", "5", "2", "5"], "'5' stands there twice.*comma: \"1,5\""),
+        (["1,5", "2,5", ""], ["1.5", "2.5"], "does not name; .*quotes around a rating"),
+        ([1.0, 2.0, float("inf"), None], None, "holds inf, which is no rating"),
+        (["a" * 999, "b", "c", ""], None, "'aaaaa*\\.\\.\\.' \\(1\\), 'b'"),
         (
             [str(i) for i in range(5000)] + [""],
             None,
@@ -179,6 +184,19 @@ def test_a_frequent_word_that_looks_like_a_class_is_never_dropped_in_silence(rat
     with pytest.raises(TableError, match=f"5 cells of t that say '{mark}' ratings"):
         read_target("t", cells, None)
     assert len(read_target("t", cells, None, missing=[mark]).classes) == 2
+
+
+@pytest.mark.parametrize("mark", ["NA", "n/a", "null", "?", "#N/A"])
+def test_any_frequent_word_may_be_named_as_a_rating(mark):
+    cells = [mark, "low", "high"] * 5 + [""]
+    assert "if it is a rating, name it in `order`" in read_target("t", cells, None).notes[0]
+    assert len(read_target("t", cells, [mark, "low", "high"]).classes) == 3
+    # A rare word, one among numbers, one that was named, or the only mark there is, hardly is one.
+    for rated, missing in (
+        ([mark, *["low", "high"] * 5, ""], []), ([mark, "1", "2"] * 5 + [""], []),
+        (cells, [mark]), (cells[:-1], []),
+    ):  # fmt: skip
+        assert "if it is a rating" not in read_target("t", rated, None, missing).notes[0]
 
 
 def test_signs_are_ratings_and_not_marks_of_missing_ones():

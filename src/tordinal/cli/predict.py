@@ -140,7 +140,9 @@ def summarise_predictions(
             f"{unsure[0]:,} rows below a confidence of {unsure[1]:g} stay unrated.",
             highlight=False,
         )
-    console.print(f"Rated {rows:,} rows in {seconds:.1f} s:", highlight=False)
+    console.print(
+        f"Rated {rows:,} {'row' if rows == 1 else 'rows'} in {seconds:.1f} s:", highlight=False
+    )
     console.print(
         Text(f"  table   {visible(out) if out != '-' else 'standard output'}"), soft_wrap=True
     )

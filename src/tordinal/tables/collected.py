@@ -101,15 +101,15 @@ def collect_ratings(
         The order of the ratings, how rows were drawn, and notes.
     """
     collected = Collected(None if order is None else list(order))
-    forms = (
-        [] if filled is None else list(filled) if isinstance(filled, (list, tuple)) else [filled]
-    )
+    listed = filled if isinstance(filled, (list, tuple)) else [filled]
+    forms = [(form, "filled") for form in listed if form is not None]
     if is_ratings_log(ratings):
         _from_log(table, target, RatingsLog(ratings), collected, missing)
     elif ratings is not None:
-        forms.append(ratings)
-    for form in map(read, forms):
-        collected.notes += fill_in(table, target, form, collected.order, missing)
+        forms.append((ratings, "ratings"))
+    for source, option in forms:
+        form = read(source)
+        collected.notes += fill_in(table, target, form, collected.order, missing, option)
         draws, notes = draws_of(form, table, target)
         collected.draws += draws
         collected.notes += notes

@@ -58,8 +58,13 @@ class Compared:
             lines.append(f"No row of {target} has a rating to compare with.")
         if self.unknown:
             lines.append(
-                f"{self.unknown:,} cells of {target} are excluded from the error: the model does "
-                f"not know them as ratings, such as {self.example!r}."
+                (
+                    f"1 cell of {target} is excluded from the error: the model has no rating "
+                    f"{self.example!r}."
+                )
+                if self.unknown == 1
+                else f"{self.unknown:,} cells of {target} are excluded from the error: the model "
+                f"does not know them as ratings, such as {self.example!r}."
             )
         return "\n".join(lines)
 

@@ -249,23 +249,25 @@ def _difference(
         empty = "empty" if role == "text" else "missing"
         text = f"{new.missing:,} of {new.size:,} cells are {empty} ({_percent(share)}); "
         return share, f"{text}in training {_percent(before)} were"
+    found: list[tuple[float, str]] = []
     for outside, where in ((new.below, "below"), (new.above, "above")):
         if _is_surprising(outside, n_new, 0, n_old, tests):
             values = "values" if role == "number" else "dates"
             between = f"{_shown(low, role)} to {_shown(high, role)}"
             text = f"{outside:,} of {n_new:,} {values} are far {where} those of training"
-            return outside / new.size, f"{text} ({between})"
+            found.append((outside / new.size, f"{text} ({between})"))
     if role == "number" and n_new and n_old:  # later dates are to be expected
         now, then_ = new.at_most / n_new, old["at_most"] / n_old
         place = int(np.argmax(np.abs(now - then_)))
         distance = abs(now - then_)[place]
         # The inequality of Dvoretzky, Kiefer and Wolfowitz, for two samples.
         chance = math.sqrt(math.log(2 * tests / FALSE_ALARM) / 2 * (1 / n_new + 1 / n_old))
-        if distance > max(SHIFTED, chance):
+        # Counts of values outside are easier to read, unless they are the lesser part.
+        if distance > max(SHIFTED, chance, *(2 * share for share, _ in found)):
             value = _shown(old["quantiles"][place], role)
             text = f"{_percent(now[place])} of the values are at most {value}; "
             return float(distance), f"{text}in training {_percent(then_[place])} were"
-    return None
+    return max(found, key=lambda one: one[0], default=None)
 
 
 def rating_warning(

@@ -55,6 +55,7 @@ def fill_in(
     form: Table,
     order: Sequence[str] | None = None,
     missing: Sequence[str] = (),
+    option: str = "filled",
 ) -> list[str]:
     """Put the ratings of a form into a table, in place; rows are found by their numbers.
 
@@ -70,6 +71,8 @@ def fill_in(
         Ratings from the lowest to the highest, where they are named.
     missing : sequence of str
         Marks of rows that are not rated, besides the usual ones.
+    option : str
+        The option that named the form, for errors.
 
     Returns
     -------
@@ -84,7 +87,7 @@ def fill_in(
     for name in (ROW, target):
         if name not in form.names:
             raise TableError(
-                f"`filled`: the form has no column {name!r}; fill in what `next` has written"
+                f"`{option}`: the form has no column {name!r}; fill in what `next` has written"
             )
     places = {table.number(i): i for i in range(len(table))}
     shared = [n for n in form.names if n in table.names and n != target]
@@ -98,18 +101,18 @@ def fill_in(
         changed = [n for n in shared if _spelled(form[n][j]) != _spelled(table[n][i])]
         if changed:
             raise TableError(
-                f"`filled`: row {label} is not what it was: its {changed[0]} differs. "
+                f"`{option}`: row {label} is not what it was: its {changed[0]} differs. "
                 "Keep the order of the rows, or put the ratings into the table"
             )
         old = table[target][i]
         if was_rating(old) and _spelled(old) != _spelled(rating):
             raise TableError(
-                f"`filled`: row {label} is rated {rating} there and {old} in the table or another "
-                "form; empty one"
+                f"`{option}`: row {label} is rated {rating} there and {old} in the table or "
+                "another form; empty one"
             )
         if i in answers and _spelled(answers[i]) != _spelled(rating):
             raise TableError(
-                f"`filled`: row {label} is in the form twice, rated {answers[i]} and {rating}; "
+                f"`{option}`: row {label} is in the form twice, rated {answers[i]} and {rating}; "
                 "empty one"
             )
         answers[i] = rating

@@ -11,7 +11,7 @@ from tordinal.reduction import UNLABELED, Ranks
 from tordinal.tables.answers import decimal_of
 from tordinal.tables.filled import recorded, to_fill_in
 from tordinal.tables.preparation import Prepared
-from tordinal.tables.rating_order import rank_of, spelled
+from tordinal.tables.rating_order import mistake_in, rank_of, spelled
 from tordinal.tables.suggest import draw_rows
 from tordinal.tables.table import Table
 from tordinal.tables.target import is_rated, read_target
@@ -136,8 +136,9 @@ def read_scale(
     if order is None:
         found = read_target(target, cells, None, missing)
         return found.classes, found.rank, found.notes
-    if len(set(order)) < len(order) or len(order) < 2 or "" in order:
-        raise TableError(f"`order` {','.join(order)}: name each rating once, at least two of them")
+    wrong = mistake_in(order)
+    if wrong:
+        raise TableError(f"`order` {','.join(order)}: {wrong}")
     ranks = {label: rank_of(label, order) for label in given}
     unknown = sorted(str(label) for label, k in ranks.items() if k is None)
     if unknown:

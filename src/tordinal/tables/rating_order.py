@@ -1,5 +1,6 @@
 """The order of ratings: as it was named, by numbers, or that of a well-known scale."""
 
+import math
 import re
 from collections import Counter
 from collections.abc import Sequence
@@ -10,10 +11,11 @@ from tordinal.tables.cells import read_dates, read_number
 from tordinal.tables.scales import known_order
 from tordinal.tables.values import TableError, is_missing, number
 
-__all__ = ["order_by_name", "order_by_value", "rank_of", "rating_value", "spelled"]
+__all__ = ["mistake_in", "order_by_name", "order_by_value", "rank_of", "rating_value", "spelled"]
 
 LEADING_NUMBER = re.compile(r"\s*([+\-\u2212]?\d+(?:[.,]\d+)?)(?![\w.,])")
 THOUSANDS = re.compile(r"\d[,.'\u2019\u00a0\u202f ]\d{3}(?!\d)")
+LONGEST = 60  # characters of a rating that an error shows
 MINUS = "\u2212"  # the minus sign of typesetting
 
 Order = tuple[dict[Any, int], list[Any]]  # rank of each rating, and the classes
@@ -86,8 +88,9 @@ def order_by_name(name: str, counts: Counter[Any], order: list[str]) -> Order:
     classes : list
         The classes, spelled as in the column where they occur.
     """
-    if len(set(order)) < len(order) or len(order) < 2 or "" in order:
-        raise TableError(f"`order` {','.join(order)}: name each rating once, at least two of them")
+    wrong = mistake_in(order)
+    if wrong:
+        raise TableError(f"`order` {','.join(order)}: {wrong}{_quoting(counts)}")
     groups: dict[Any, int] = {}
     classes: list[Any] = list(order)
     unknown = [value for value in counts if rank_of(value, order) is None]
@@ -95,12 +98,36 @@ def order_by_name(name: str, counts: Counter[Any], order: list[str]) -> Order:
         listed = ", ".join(map(repr, unknown[:20])) + (" and others" if len(unknown) > 20 else "")
         raise TableError(
             f"`target` {name} holds {listed}, which `order` does not name; "
-            "add what is a rating, and empty the other cells"
+            f"add what is a rating, and empty the other cells{_quoting(counts)}"
         )
     for value, _ in reversed(counts.most_common()):  # a class is spelled as most often
         groups[value] = rank_of(value, order)  # type: ignore[assignment]
         classes[groups[value]] = value
     return groups, classes
+
+
+def mistake_in(order: list[str]) -> str:
+    """Why a list of names is no order of ratings; empty if it is one.
+
+    Examples
+    --------
+    >>> mistake_in(["low", "high", "low"]), mistake_in(["low", "high"])
+    ("'low' stands there twice; name each rating once", '')
+    """
+    if "" in order:
+        return "one of the names is empty; name each rating once, with a comma between two"
+    twice = [name for name, n in Counter(order).items() if n > 1]
+    if twice:
+        return f"{twice[0]!r} stands there twice; name each rating once"
+    if len(order) < 2:
+        return "name all ratings from the lowest to the highest, separated by commas"
+    return ""
+
+
+def _quoting(counts: Counter[Any]) -> str:
+    """How to name ratings that hold a comma, if there are any."""
+    one = next((c for c in counts if isinstance(c, str) and "," in c), None)
+    return "" if one is None else f'. Put quotes around a rating that holds a comma: "{one}"'
 
 
 def order_by_value(
@@ -162,7 +189,10 @@ def _taken_as(others: list[Any], best: Any) -> str:
 
 
 def _question_of_order(name: str, counts: Counter[Any], doubtful: dict[str, int]) -> str:
-    ratings = ", ".join(f"{str(c)!r} ({n})" for c, n in counts.most_common())
+    infinite = next((c for c in counts if isinstance(c, float) and math.isinf(c)), None)
+    if infinite is not None:
+        return f"`target` {name} holds {infinite}, which is no rating; empty those cells"
+    ratings = ", ".join(f"{_shorten(str(c))!r} ({n})" for c, n in counts.most_common())
     others = " and ".join(f"{word!r} ({n})" for word, n in doubtful.items())
     also = f", and {others}, which may mean 'not rated'" if others else ""
     return (
@@ -170,6 +200,10 @@ def _question_of_order(name: str, counts: Counter[Any], doubtful: dict[str, int]
         "Which is the lowest? Name all ratings from the lowest to the highest with "
         "`order`, separated by commas" + (f", {others} among them if so meant" * bool(also))
     )
+
+
+def _shorten(label: str) -> str:
+    return label if len(label) <= LONGEST else f"{label[: LONGEST - 3]}..."
 
 
 def _texts(counts: Counter[Any]) -> bool:

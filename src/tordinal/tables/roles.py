@@ -42,7 +42,8 @@ def find_columns(asked: Sequence[str], names: Sequence[str], option: str) -> lis
     """Check that columns exist; the error names near misses."""
     for name in asked:
         if name not in names:
-            near = difflib.get_close_matches(name, names, n=1, cutoff=0.5)
+            near = [known for known in names if known.strip().lower() == name.strip().lower()]
+            near += difflib.get_close_matches(name, names, n=1, cutoff=0.5)
             hint = f"did you mean {near[0]!r}?" if near else f"there are: {', '.join(names[:20])}"
             raise TableError(f"`{option}` {name}: no such column; {hint}")
     return list(asked)

@@ -236,7 +236,9 @@ def read_ratings(
     notes: list[str] = []
     given = Counter({c: n for c, n in cells.items() if is_rated(c, order, missing)})
     words = sorted(c for c in cells if isinstance(c, str) and c and c not in given)
-    doubtful = [] if order is not None else _may_be_ratings(given, cells, words, missing)
+    frequent = [] if order is not None else _frequent(given, cells, words, missing)
+    signs = all(isinstance(c, str) and is_sign(c) for c in given)
+    doubtful = [word for word in frequent if _is_class_word(word, signs)]
     for alike in _on_known_scales(given, doubtful):
         given.update({word: cells[word] for word in alike})
         listed, n = " and ".join(map(repr, alike)), sum(cells[word] for word in alike)
@@ -245,9 +247,8 @@ def read_ratings(
             f"rating; if it stands for 'not rated', say so with `missing` {','.join(alike)}"
         )
     doubtful = [word for word in doubtful if word not in given]
-    signs = all(isinstance(c, str) and is_sign(c) for c in given)
     for word in [w for w in words if w not in (*given, *doubtful)]:
-        may_be_rating = word.lower() in CLASS_WORDS or (signs and is_sign(word))
+        may_be_rating = word in frequent or _is_class_word(word, signs)
         notes.append(_taken_as_missing(name, word, cells[word], may_be_rating))
     if not given:
         raise TableError(
@@ -313,7 +314,12 @@ def _taken_as_missing(name: str, word: str, n: int, may_be_rating: bool) -> str:
     return f"{note}: taken as not rated{hint}"
 
 
-def _may_be_ratings(
+def _is_class_word(word: str, signs: bool) -> bool:
+    """Whether a word for 'missing' is a class of some scales; a sign is one among `signs`."""
+    return word.lower() in CLASS_WORDS or (signs and is_sign(word))
+
+
+def _frequent(
     given: Counter[Any], cells: Counter[Any], words: list[str], missing: Sequence[str]
 ) -> list[str]:
     """Words that usually mean 'not rated' but may be ratings here, such as none < mild < severe.
@@ -325,20 +331,14 @@ def _may_be_ratings(
     empty = cells.get("", 0) + cells.get(None, 0)
     if not given or not empty or not all(isinstance(c, str) for c in given):
         return []
-    signs = all(is_sign(c) for c in given)
-    if not signs and any(number(c) is not None for c in given):
+    if not all(is_sign(c) for c in given) and any(number(c) is not None for c in given):
         return []
-    frequent = min(FREQUENT, *given.values())
     marks = {mark.lower() for mark in missing}
-    known = [
-        word
-        for word in words
-        if (word.lower() in CLASS_WORDS or (signs and is_sign(word))) and word.lower() not in marks
-    ]
     times: Counter[str] = Counter()
-    for word in known:
+    for word in words:
         times[word.lower()] += cells[word]
-    return [word for word in known if times[word.lower()] >= frequent]
+    least = min(FREQUENT, *given.values())
+    return [w for w in words if times[w.lower()] >= least and w.lower() not in marks]
 
 
 def _on_known_scales(given: Counter[Any], doubtful: list[str]) -> list[list[str]]:

@@ -68,7 +68,8 @@ class SMO(Solver):
         )
         self._root: SquareRoot | None = None  # once a problem has turned out to be hard
         self._tried_root = False
-        self._diagonal = data.diagonal.astype(np.float32)
+        with np.errstate(over="ignore"):  # `run` raises an error about such a kernel
+            self._diagonal = data.diagonal.astype(np.float32)
         self._starts = WarmStarts(data, self.problem)
 
     @classmethod
