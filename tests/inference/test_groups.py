@@ -1,4 +1,5 @@
 import numpy as np
+import pandas as pd
 import pytest
 
 from tordinal.inference import estimate_by_group, estimate_mean
@@ -136,3 +137,20 @@ def test_groups_of_no_name_or_another_length_are_rejected():
         estimate_by_group(y, P, [None] * len(y))
     with pytest.raises(ValueError, match="groups has 5 rows and predicted 1200"):
         estimate_by_group(y, P, group[:5])
+
+
+@pytest.mark.parametrize("pooling", [True, False])
+def test_shares_of_a_group_sum_to_one_within_their_intervals(pooling):
+    y, P, group, _ = grouped(3, n=60, n_groups=40)
+    table = estimate_by_group(y, P, group, classes=range(5), pooling=pooling)
+    shares = table[table["quantity"] == "share"].dropna(subset=["value"])
+    assert shares.groupby("group")["value"].sum().to_numpy() == pytest.approx(1.0)
+    shown = shares.dropna(subset=["low"])
+    assert len(shown) >= 100 * pooling
+    assert (shown["low"] <= shown["value"]).all()
+    assert (shown["value"] <= shown["high"]).all()
+    # Rated rows are known.
+    rated = pd.Series(y[y >= 0]).groupby(group[y >= 0]).agg(lambda v: (v == 4).sum())
+    sizes = pd.Series(group).value_counts()
+    of_4 = shares[shares["rating"] == 4].set_index("group")["value"]
+    assert (of_4 >= (rated / sizes).reindex(of_4.index).fillna(0) - 1e-12).all()

@@ -257,7 +257,7 @@ def test_the_whole_table_is_estimated_with_its_groups():
         assert f"{low:.2f} to {high:.2f}" in page
     for shop in "c", "a<b":
         share, low, high = 100 * groups.loc[shop, ["share_2", "share_2_low", "share_2_high"]]
-        assert f"{share:.0f} % ({low:.0f} to {high:.0f})" in page
+        assert f"{share:.0f} % <small>{low:.0f} to {high:.0f} %</small>" in page
     for e in rated.estimates.at_least.itertuples():
         assert f"{100 * e.low:.0f} to {100 * e.high:.0f} %" in page
     assert page.count("if the rated rows are a random sample") == 1

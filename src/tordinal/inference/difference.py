@@ -200,7 +200,11 @@ def possible_values(quantity: Quantity, sample: Sample, finite: bool) -> tuple[f
 def interval(
     fit: FittedQuantity, quantity: Quantity, sample: Sample, level: float, finite: bool
 ) -> tuple[float, float]:
-    """Student's interval of a mean; of a share Wilson's with the effective number of ratings."""
+    """Wilson's interval on the scale; Student's for numbers without a scale.
+
+    Wilson's is wider towards the middle of the scale: ratings that are nearly all at one end have
+    missed the others more often than not, and Student's interval is then too high or too low.
+    """
     if finite and len(sample.unrated) == 0:
         return fit.value, fit.value
     if len(sample.rated) < FEWEST:
@@ -208,13 +212,25 @@ def interval(
     if fit.variance == 0:
         return fit.value, fit.value
     value, t = fit.value, _quantile(level, fit.dof)
-    if quantity.is_share:
-        size = fit.gain / (float(sample.variance.sum()) + (0.0 if finite else 1 / sample.n_rows))
-        low, high = _wilson(value, size, t)
+    bottom, top = quantity.limits
+    if np.isfinite(bottom):
+        width = top - bottom
+        if quantity.is_share:
+            plain = float(sample.variance.sum()) + (0.0 if finite else 1 / sample.n_rows)
+            size = fit.gain / plain
+        else:
+            size = _size_on_scale((value - bottom) / width, fit.variance / width**2, sample.size)
+        low, high = (bottom + width * end for end in _wilson((value - bottom) / width, size, t))
     else:
         low, high = value - _half_width(fit, level), value + _half_width(fit, level)
     least, most = possible_values(quantity, sample, finite)
     return min(value, max(low, least)), max(value, min(high, most))
+
+
+def _size_on_scale(place: float, variance: float, n: float) -> float:
+    """Number of ratings, all at the ends of the scale, that would have this mean and variance."""
+    place = (n * place + 0.5) / (n + 1.0)  # one more rating in the middle: not 0 at an end
+    return place * (1.0 - place) / variance
 
 
 def _half_width(fit: FittedQuantity, level: float) -> float:

@@ -82,7 +82,7 @@ def estimate_by_group(
     estimates : DataFrame
         One row per group and quantity, with the columns `group`, `quantity` ("mean", "share",
         "at least"), `rating` (of a share), `n_rows`, `n_rated`, `value`, `low`, `high`,
-        `standard_error` and `method`.
+        `standard_error` and `method`. The shares of a group sum to 1.
 
     See Also
     --------
@@ -124,12 +124,30 @@ def estimate_by_group(
         part.insert(1, "quantity", name)
         part.insert(2, "rating", pd.Series([label] * len(part), dtype=object))
         parts.append(part.assign(order=order))
+    _sum_to_one(parts[1 : 1 + len(labels)], [q for name, _, q in quantities if name == "share"],
+                sample, code)  # fmt: skip
     table = pd.concat(parts).reset_index(names="place")
     return (
         table.sort_values(["place", "order"])
         .drop(columns=["place", "order"])
         .reset_index(drop=True)
     )
+
+
+def _sum_to_one(
+    parts: list[pd.DataFrame], quantities: list[Quantity], sample: Sample, code: Index
+) -> None:
+    """Adjust the shares of each group to sum to 1, none below that of its rated rows alone."""
+    inside = code[sample.rated] >= 0
+    group, n_rows = code[sample.rated[inside]], parts[0]["n_rows"].to_numpy()
+    known = [np.bincount(group, q.known[inside], len(n_rows)) / n_rows for q in quantities]
+    free = [part["value"].to_numpy() - least for part, least in zip(parts, known, strict=True)]
+    total, left = np.sum(free, axis=0), 1.0 - np.sum(known, axis=0)
+    scale = np.divide(left, total, out=np.ones(len(total)), where=total > 0)
+    for part, least, more in zip(parts, known, free, strict=True):
+        part["value"] = least + scale * more
+        part["low"] = np.minimum(part["low"], part["value"])
+        part["high"] = np.maximum(part["high"], part["value"])
 
 
 def _group_estimates(

@@ -13,7 +13,7 @@ __all__ = ["abstaining", "importance", "words"]
 
 STEP, WIDE_STEP = 22, 28  # height of a row
 MOST_COLUMNS = 20
-LONGEST_NAME = 30
+LONGEST_NAME = 27
 
 
 def importance(columns: pd.DataFrame) -> Picture:
@@ -38,7 +38,7 @@ def importance(columns: pd.DataFrame) -> Picture:
             ]
             for name, row in zip(names, shown.itertuples(), strict=True)
         ],
-        WIDE_STEP * len(names) + 50,
+        WIDE_STEP * len(names) + 34,
     )
     scale = (WIDTH - left - 24) / (high - low)
 
@@ -49,8 +49,7 @@ def importance(columns: pd.DataFrame) -> Picture:
     picture.line(place(low), bottom, place(high), bottom, "axis")
     picture.line(place(0.0), 4, place(0.0), bottom + 4, "threshold")
     picture.text(place(0.0), bottom + 18, "0", "middle", "small")
-    picture.text(place(high), bottom + 18, f"{high:.2f}", "end", "small")
-    picture.text(WIDTH - 14, bottom + 33, "steps", "end", "small")
+    picture.text(place(high), bottom + 18, f"{high:.2f} steps", "end", "small")
     for i, (name, row) in enumerate(zip(names, shown.itertuples(), strict=True)):
         y = 15 + WIDE_STEP * i
         picture.text(left - 2, y + 4, short(name, LONGEST_NAME), "end")

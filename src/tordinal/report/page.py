@@ -239,12 +239,11 @@ def _records(groups: pd.DataFrame) -> list[dict[str, Any]]:
     return [{**row, "group": visible(str(row["group"]))} for row in groups.to_dict("records")]
 
 
-def _share(row: dict[str, Any], name: str) -> str:
-    """A share of a group with its interval."""
+def _share(row: dict[str, Any], name: str) -> tuple[str, str]:
+    """A share of a group and its interval, if it has one."""
     value, low, high = (100 * row[f"{name}{end}"] for end in ("", "_low", "_high"))
-    if np.isnan(low):
-        return "unknown" if np.isnan(value) else f"{value:.0f} %"
-    return f"{value:.0f} % ({low:.0f} to {high:.0f})"
+    shown = "unknown" if np.isnan(value) else f"{value:.0f} %"
+    return shown, "" if np.isnan(low) else f"{low:.0f} to {high:.0f} %"
 
 
 def _row(

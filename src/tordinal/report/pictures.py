@@ -34,6 +34,7 @@ __all__ = [
 
 WIDTH = 480
 MOST_GROUPS = 20  # that are shown in a picture
+WIDE, NARROW = frozenset("mwMW@%&"), frozenset("fijlrt.,:;'! |()[]-")
 STEPS = 20  # parts of the colour scale, from calm to strong: a low rating need not be a bad one
 
 
@@ -88,14 +89,29 @@ def class_colour(k: int, n: int) -> str:
     return f"var(--rank-{round(STEPS * k / (n - 1)) if n > 1 else 0})"
 
 
-def margin(names: list[str], most: float = 190.0) -> float:
-    """Room on the left for names."""
-    return max(56.0, min(most, 24.0 + 7.4 * max(map(len, names))))
+def margin(names: list[str], most: float = 222.0) -> float:
+    """Room on the left for names, in the larger letters of small screens, too."""
+    return max(56.0, min(most, 24.0 + 8.2 * max(map(_length, names))))
 
 
 def short(text: str, length: int = 24) -> str:
-    """A name cut to fit a picture."""
-    return text if len(text) <= length else text[: length - 1] + "…"
+    """A name cut to fit a picture, to a length in letters of average width.
+
+    Examples
+    --------
+    >>> short("willing to illuminate it", 18), short("MAXIMUM WARM WATER", 18)
+    ('willing to illuminate…', 'MAXIMUM WARM…')
+    """
+    if _length(text) <= length:
+        return text
+    while text and _length(text) > length - 1:
+        text = text[:-1]
+    return text.rstrip() + "…"
+
+
+def _length(text: str) -> float:
+    """Width of a text in letters of average width."""
+    return sum(1.35 if c.isupper() or c in WIDE else 0.6 if c in NARROW else 1.0 for c in text)
 
 
 def percent(share: float) -> str:
@@ -199,7 +215,7 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     n = len(names)
     counts = np.zeros((n, n), dtype=int)
     np.add.at(counts, (truth, predicted), 1)
-    left = margin(names, 150.0)
+    left = margin(names, 166.0)
     cell = min(56.0, (WIDTH - left - 30) / n)
     slanted = max(map(len, names)) > cell / 7.5  # names that do not fit above their column
     top = 44.0 + (4.6 * min(max(map(len, names)), 20) if slanted else 0.0)

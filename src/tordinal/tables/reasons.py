@@ -1,5 +1,6 @@
 """Why rows are rated as they are: columns that matter, words that count, reasons of single rows."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -28,6 +29,7 @@ MOST_REASONS = 3  # of a row, in one cell
 LEAST = 0.05  # steps that count as a reason
 MONOTONE = 0.7  # rank correlation from which a number has a direction
 LONGEST = 30  # characters of a cell that are shown
+LONG_NUMBER = re.compile(r"[+-]?\d*\.\d{3,}")  # shown with four digits
 
 
 @dataclass
@@ -201,6 +203,9 @@ class Reasons:
         if name not in self.table:  # lists of numbers
             return "(numbers)"
         text = " ".join(cell_text(self.table[name][row]).split()) or "(missing)"
+        if LONG_NUMBER.fullmatch(text):
+            value = float(text)
+            text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
     def explain(self, row: int) -> pd.DataFrame:
