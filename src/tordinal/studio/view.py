@@ -150,10 +150,13 @@ def estimates_view(
         ]
     mine = logged.of(session.rater)
     if found is not None:
-        places = [project.rows[k] for k in found.second_looks]
+        # Beside each, what the models say now, which is why it is here.
+        looks = [(k, project.rows[k]) for k in found.second_looks if project.rows[k] in mine]
         view["looks"] = [
-            _entry(session, i, logged.ratings[i][session.rater]) for i in places if i in mine
-        ][:LONGEST_LIST]
+            _entry(session, i, logged.ratings[i][session.rater])
+            | {"predicted": str(project.classes[found.predicted_rank(k)])}
+            for k, i in looks[:LONGEST_LIST]
+        ]
     own = self_agreement(logged, session.rater)
     if own is not None:
         sentences.append(
