@@ -1,6 +1,6 @@
 """Make the pictures of `docs/guide/studio.md`: rate made-up reviews in the studio, in Chromium.
 
-    python docs/make_studio.py
+python docs/make_studio.py
 """
 
 import re

@@ -250,7 +250,7 @@ class RatingSession:
     def _undrawn(self) -> Ranks:
         """The ranks of rows; rows that were drawn and are skipped or open have some rank, too."""
         rank = self.project.ranks(self.logged)
-        placeholder = max(int(rank.max(initial=0)), 0)
+        placeholder = max(0, *rank.tolist())
         for choice in self.logged.choices:
             k = self.project.index.get(choice.place)
             if k is not None and rank[k] == UNLABELED:
