@@ -1,8 +1,10 @@
 """Ratings needed for the error that 100 random ones give, by how rows are chosen."""
 
 import json
+import warnings
+from dataclasses import asdict
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 from joblib import Parallel, delayed
@@ -16,7 +18,7 @@ TABLES = (
     "ESL", "LEV", "housing",
 )  # fmt: skip
 SETS = (*TABLES, *AMAZON)
-SEEDS = 10
+SEEDS, SESSIONS = 10, 40  # draws by strategy; sessions of the studio
 ROWS = 1500  # of a dataset at most, drawn anew with each seed
 FIRST, LAST, TARGET, STEP = 10, 120, 100, 10
 BASELINE = "random"
@@ -104,8 +106,7 @@ def one(X: Any, y: np.ndarray, name: str, seed: int, method: str, path: Path) ->
             rows, _ = strategy.query(X, given, STEP, **known)
             given[rows] = y[rows]
     record = {"set": name, "seed": seed, "method": method, "errors": errors}
-    with path.open("a") as stream:
-        stream.write(json.dumps(record) + "\n")
+    append(path, record)
 
 
 def coverage(X: Any, y: np.ndarray, name: str, repeats: int) -> list[dict[str, Any]]:
@@ -202,39 +203,106 @@ def needed(errors: np.ndarray, target: float) -> float:
     return float(numbers[k - 1] + share * STEP)
 
 
+def courses(X: Any, y: np.ndarray, name: str, seed: int) -> dict[str, Any]:
+    """One session of the studio: the true error at every look, and what is shown beside it."""
+    from tordinal.tables.simulate import simulate_rating
+
+    order = np.random.default_rng([seed, 1]).permutation(len(y))[:ROWS]
+    found = simulate_rating(X[order], y[order], int(y.max()) + 1, most=max(LOOKS), seed=seed)
+    looks = [
+        {"ratings": n, "truth": truth, **asdict(shown)}
+        for n, truth, shown in zip(found.ratings, found.errors, found.estimates, strict=True)
+        if shown is not None
+    ]
+    return {"set": name, "seed": seed, "looks": looks}
+
+
+def shown_coverage(sessions: list[dict[str, Any]], names: tuple[str, ...]) -> list[dict[str, Any]]:
+    """How often what the studio shows holds the error of the finished table at that look."""
+    at_one = lambda look: look["low"] <= look["truth"] <= look["high"]  # noqa: E731
+    below = lambda look: look["truth"] <= look["high_anytime"]  # noqa: E731
+    rows = []
+    for kind, holds, so_far in (("at one look", at_one, False), ("at all looks", below, True)):
+        for n in LOOKS:
+            share, width = {}, []
+            for name in names:
+                held = []
+                for session in sessions:
+                    if session["set"] != name:
+                        continue
+                    looks = [x for x in session["looks"] if x["ratings"] <= n]
+                    held.append(all(map(holds, looks)) if so_far else holds(looks[-1]))
+                    last = looks[-1]
+                    width.append(last["high_anytime"] if so_far else last["high"] - last["low"])
+                share[name] = float(np.mean(held))
+            rows.append({
+                "shown": kind, "ratings": n, **share, "lowest": min(share.values()),
+                "mean": float(np.mean(list(share.values()))),
+                "width or bound": float(np.mean(width)),
+            })  # fmt: skip
+    return rows
+
+
+def append(path: Path, record: dict[str, Any]) -> None:
+    with path.open("a") as stream:
+        stream.write(json.dumps(record) + "\n")
+
+
+def past(path: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def compute(names: tuple[str, ...], data: Path, path: Path, *, quick: bool = False) -> None:
+    """Compute what the file of results lacks; each result is appended as soon as it is there."""
+    done = {(r["set"], r.get("seed"), kind_of(r)) for r in past(path)}
+    loaded = {name: features(data, name) for name in names}
+
+    def cell(name: str, seed: int | None, kind: str) -> None:
+        warnings.simplefilter("ignore")
+        X, y = loaded[name]
+        if kind == "coverage":
+            append(path, {"set": name, "coverage": coverage(X, y, name, 10 if quick else 100)})
+        elif kind == "session":
+            append(path, courses(X, y, name, cast(int, seed)))
+        else:
+            one(X, y, name, cast(int, seed), kind, path)
+
+    wanted = [
+        *((name, seed, method) for seed in range(1 if quick else SEEDS) for name in names
+          for method in strategies([0, 1], 0)),
+        *((name, None, "coverage") for name in names),
+        *((name, seed, "session") for seed in range(2 if quick else SESSIONS) for name in names),
+    ]  # fmt: skip
+    Parallel(n_jobs=-1, batch_size=1)(delayed(cell)(*w) for w in wanted if w not in done)
+
+
+def kind_of(record: dict[str, Any]) -> str:
+    if "method" in record:
+        return str(record["method"])
+    return "coverage" if "coverage" in record else "session"
+
+
 def run(quick: bool, data: Path) -> list[dict[str, Any]]:
     names = ("machine", "SWD", "kitchen") if quick else SETS
-    seeds = 1 if quick else SEEDS
-    methods = list(strategies([0, 1], 0))
     path = Path(__file__).parent / "results" / f"active{'-quick' if quick else ''}.jsonl"
-    past = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    done = {(r["set"], r["seed"], r["method"]) for r in past}
-    loaded = {name: features(data, name) for name in names}
-    Parallel(n_jobs=-1, batch_size=1)(
-        delayed(one)(*loaded[name], name, seed, method, path)
-        for seed in range(seeds) for name in names for method in methods
-        if (name, seed, method) not in done
-    )  # fmt: skip
-    records = [json.loads(line) for line in path.read_text().splitlines()]
-    rows, errors = compare(records, names, methods)
+    compute(names, data, path, quick=quick)
+    records = [r for r in past(path) if r["set"] in names]
+    methods = list(strategies([0, 1], 0))
+    rows, errors = compare([r for r in records if "method" in r], names, methods)
     show(f"ratings needed for the error of {TARGET} random ones", rows)
     show(f"error of the finished table after {TARGET} ratings", errors)
-    repeats = 10 if quick else 100
-    found = Parallel(n_jobs=-1, batch_size=1)(
-        delayed(coverage)(*loaded[name], name, repeats) for name in names
-    )
-    covered = [
-        {
-            "interval": kind, "ratings": n,
+    found = {r["set"]: r["coverage"] for r in records if "coverage" in r}
+    covered = []
+    for k, first in enumerate(found[names[0]]):
+        of = {name: found[name][k] for name in names}
+        covered.append({
+            "interval": first["interval"], "ratings": first["ratings"],
             **{name: record["coverage"] for name, record in of.items()},
             "lowest": min(record["coverage"] for record in of.values()),
+            "mean": float(np.mean([record["coverage"] for record in of.values()])),
             "width": float(np.mean([record["width"] for record in of.values()])),
-        }
-        for kind in dict.fromkeys(r["interval"] for r in found[0]) for n in LOOKS
-        for of in [{
-            r["set"]: r for records in found for r in records
-            if (r["interval"], r["ratings"]) == (kind, n)
-        }]
-    ]  # fmt: skip
+        })  # fmt: skip
     show("share of intervals at 95 % that hold the error of a model on all rows", covered)
-    return rows + errors + covered
+    shown = shown_coverage([r for r in records if "looks" in r], names)
+    show("share of sessions in which what the studio shows holds, at 90 %", shown)
+    return rows + errors + covered + shown

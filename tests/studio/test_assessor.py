@@ -3,7 +3,7 @@ import time
 import numpy as np
 
 from tordinal.studio.assessor import Assessor, state_of
-from tordinal.studio.session import RatingSession
+from tordinal.studio.session import PREFETCHED, RatingSession
 
 
 def rate(session, truth, n):
@@ -55,7 +55,7 @@ def test_rows_are_drawn_ahead(opened, grades):
     assessor = Assessor(session)
     finish(assessor)
     ahead = [c.place for c in session.logged.choices if c.state == "open"]
-    assert len(ahead) == 2
+    assert len(ahead) == PREFETCHED
     assert session.item().place == ahead[0]
 
 

@@ -5,9 +5,10 @@ import numpy as np
 import pytest
 
 from tordinal.exceptions import InputError
-from tordinal.studio.session import ConflictError, RatingSession
+from tordinal.studio.session import PREFETCHED, ConflictError, RatingSession
 from tordinal.tables.assessment import assess
 from tordinal.tables.selection import drawn_in
+from tordinal.tables.suggest import draw_rows
 
 
 def rate(session, truth, n):
@@ -138,6 +139,45 @@ def test_two_sessions_on_one_table_neither_lose_nor_double(opened, grades):
     assert len(rates) + n_repeats == 24
     drawn = [c.place for c in logged.choices]
     assert len(drawn) == len(set(drawn))  # no row is drawn for both
+
+
+def test_a_rating_during_a_draw_does_not_make_it_invalid(opened, grades, monkeypatch):
+    session = RatingSession(opened())
+    session.prefetch()
+    n_draws = 0
+
+    def slow_draw(*args, **options):
+        nonlocal n_draws
+        n_draws += 1
+        item = session.item()
+        if item is not None and n_draws < 3:  # the rater is quicker than the draw
+            session.rate(item.place, grades[1][item.place], item.kind)
+        return draw_rows(*args, **options)
+
+    monkeypatch.setattr("tordinal.studio.session.draw_rows", slow_draw)
+    rate(session, grades[1], 1)
+    session.prefetch()
+    assert n_draws == 3  # each of them was used
+    assert sum(c.state == "open" for c in session.logged.choices) == PREFETCHED
+    left = [c.n_left for c in session.logged.choices]
+    assert left == list(range(120, 120 - len(left), -1))
+
+
+def test_a_row_that_was_rated_while_it_was_drawn_is_not_drawn(opened, grades, monkeypatch):
+    session, other = RatingSession(opened()), RatingSession(opened(), rater="other")
+    drawn = []
+
+    def rated_meanwhile(*args, **options):
+        draws = draw_rows(*args, **options)
+        drawn.append(draws[0].place)
+        if len(drawn) == 1:
+            other.rate(draws[0].place, 1, "new")
+        return draws
+
+    monkeypatch.setattr("tordinal.studio.session.draw_rows", rated_meanwhile)
+    item = session.item()
+    assert item.place in (drawn[-1], drawn[0])
+    assert [c.place for c in session.logged.choices] == drawn[1:]
 
 
 def test_a_second_rater_also_gets_rows_of_the_first(opened, grades):

@@ -8,7 +8,7 @@ from tordinal.studio.finishing import Finishing
 from tordinal.studio.session import Item, RatingSession
 from tordinal.tables.estimates import scale_of
 from tordinal.tables.finished import FinishedError
-from tordinal.tables.raters import agreement, self_agreement
+from tordinal.tables.raters import FEWEST, agreement, self_agreement
 from tordinal.tables.stopping import forecast_error, ratings_needed
 from tordinal.tables.values import number
 
@@ -150,22 +150,25 @@ def estimates_view(
         ]
     mine = logged.of(session.rater)
     if found is not None:
-        places = [project.rows[k] for k in found.second_looks]
+        # Beside each, what the models say now, which is why it is here.
+        looks = [(k, project.rows[k]) for k in found.second_looks if project.rows[k] in mine]
         view["looks"] = [
-            _entry(session, i, logged.ratings[i][session.rater]) for i in places if i in mine
-        ][:LONGEST_LIST]
+            _entry(session, i, logged.ratings[i][session.rater])
+            | {"predicted": str(project.classes[found.predicted_rank(k)])}
+            for k, i in looks[:LONGEST_LIST]
+        ]
     own = self_agreement(logged, session.rater)
     if own is not None:
         sentences.append(
-            f"Rows you were asked twice: {own} So no prediction of your ratings can be off by less "
-            f"than about {own.floor:.2f} steps."
-            if own.n >= 5 else f"Rows you were asked twice: {own}"
+            f"You and yourself: {_continued(str(own))} So no prediction of your ratings can be off "
+            f"by less than about {own.floor:.2f} steps."
+            if own.n >= FEWEST else str(own)
         )  # fmt: skip
     for other in logged.raters:
         both = None if other == session.rater else agreement(logged, session.rater, other)
         if both is None:
             continue
-        sentences.append(f"You and {other or 'the unnamed rater'}: {both}")
+        sentences.append(f"You and {other or 'the unnamed rater'}: {_continued(str(both))}")
         view["discuss"] += [
             {
                 "place": i, "row": project.table.number(i), "rating": str(one),
@@ -214,6 +217,11 @@ def _average(mean: Any, classes: list[Any]) -> str:
         f"Average of all rows: {mean.value:.2f}{unit} (90 % interval {mean.low:.2f} to "
         f"{mean.high:.2f})."
     )
+
+
+def _continued(sentence: str) -> str:
+    """A sentence after a colon."""
+    return sentence[:1].lower() + sentence[1:]
 
 
 def _finite(value: Any) -> float | None:

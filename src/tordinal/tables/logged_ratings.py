@@ -248,7 +248,8 @@ def read_logged_ratings(
     counted = [event for event in of_rows if event.id not in undone]
     _note_rows(logged, [(e.row, e.fingerprint) for e in counted], places, numbers)
     drawn: dict[int, tuple[Event, int]] = {}
-    given, seen = _given(header, table) if given is None else given, set[int]()
+    given = _given(header, table) if given is None else given
+    seen: set[int] = set()  # rows that were to be drawn until they were
     for event in of_rows:
         i = places.get((event.row, event.fingerprint))
         if i is None:
@@ -257,8 +258,8 @@ def read_logged_ratings(
         counts = event.id not in undone
         is_drawn = event.probability is not None and (counts or event.event != "choose")
         if is_drawn:
-            drawn.setdefault(i, (event, max(header.n_unrated - len(seen.difference(given)), 1)))
-        if is_drawn or event.event == "rate":
+            drawn.setdefault(i, (event, max(header.n_unrated - len(seen), 1)))
+        if i not in given and (is_drawn or event.event == "rate"):
             seen.add(i)
         if not counts:
             continue

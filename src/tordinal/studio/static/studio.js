@@ -177,7 +177,7 @@ function courseOf(e) {
   }
   if (e.goal) {
     svg.append(make("line", "", { x1: left, x2: width - 8, y1: y(e.goal), y2: y(e.goal), class: "goal" }));
-    svg.append(make("text", `goal ${e.goal}`, { x: width - 8, y: y(e.goal) - 4, "text-anchor": "end" }));
+    svg.append(make("text", `goal ${e.goal}`, { x: left + 4, y: y(e.goal) + (y(e.goal) > height - bottom - 16 ? -4 : 14) }));
   }
   svg.append(make("path", "", { d: path(points.map((p) => [x(p.n_ratings), y(p.error)])), class: "line" }));
   svg.append(make("circle", "", { cx: x(most), cy: y(last.error), r: 4, class: "dot" }));
