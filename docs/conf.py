@@ -4,7 +4,21 @@ With ``-D plot_gallery=0 -D nb_execution_mode=off`` nothing is executed, and pag
 seconds.
 """
 
+import os
+import sys
 from importlib.metadata import version as installed
+from pathlib import Path
+
+HERE = Path(__file__).parent
+sys.path.insert(0, str(HERE))
+from architecture import diagram
+
+(HERE / "contributing" / "architecture.svg").write_text(diagram())
+# The walk-throughs for contributors use helpers of the tests.
+TESTS = HERE.parent / "tests"
+os.environ["PYTHONPATH"] = os.pathsep.join(
+    [str(TESTS), str(TESTS / "engines"), os.environ.get("PYTHONPATH", "")]
+)
 
 project = "tordinal"
 author = copyright = "The tordinal developers"
@@ -20,6 +34,7 @@ extensions = [
 # Files beside an example page that Sphinx would take for pages of their own.
 exclude_patterns = ["_build", "gallery/**/*.ipynb", "gallery/**/*.py", "gallery/**/*.md5"]
 html_theme = "furo"
+pygments_dark_style = "github-dark"  # furo's own underlines modules as if they were links
 html_title = "tordinal"
 html_css_files = ["tordinal.css"]
 html_static_path = ["_static"]

@@ -28,6 +28,13 @@ LINES, SMOOTH = ("hinge", "laplacian"), ("squared_hinge", "logistic", "square")
 TOL = 1e-5
 NEAR = 1e-3  # share of the objective by which a solution that calls itself converged may miss it
 ROUNDING = 1e-8  # share of all costs by which it always may
+FORMULAS = {
+    "hinge": lambda g: np.maximum(0, 1 - g),
+    "squared_hinge": lambda g: np.maximum(0, 1 - g) ** 2,
+    "logistic": lambda g: np.logaddexp(0, -g),
+    "square": lambda g: (1 - g) ** 2,
+    "laplacian": lambda g: np.abs(1 - g),
+}
 KERNELS = [  # name, degree and coef0
     ("linear", 3, 0.0), ("rbf", 3, 0.0), ("perceptron", 3, 0.0),
     *(("poly", degree, coef0) for degree in (2, 3) for coef0 in (0.0, 1.0)),
@@ -144,17 +151,10 @@ def draw(seed, combination, mild=False):
 
 def value_of(case, y, cost, h, norm, t):
     """The objective, written down once more."""
-    losses = {
-        "hinge": lambda g: np.maximum(0, 1 - g),
-        "squared_hinge": lambda g: np.maximum(0, 1 - g) ** 2,
-        "logistic": lambda g: np.logaddexp(0, -g),
-        "square": lambda g: (1 - g) ** 2,
-        "laplacian": lambda g: np.abs(1 - g),
-    }
     C = used_costs(y, cost, case.coupling, len(t))
     g = signs(y, len(t)) * (h[:, None] - t)
     spread = np.sum((t - t.mean()) ** 2) if case.coupling == Reduction() else 0.0
-    return float(0.5 * norm + 0.5 * spread + np.sum(C * losses[case.loss](g)))
+    return float(0.5 * norm + 0.5 * spread + np.sum(C * FORMULAS[case.loss](g)))
 
 
 def predicted(case, data, solution):

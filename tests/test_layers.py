@@ -8,34 +8,42 @@ import tordinal
 
 SOURCE = Path(tordinal.__file__).parent
 
-# Longer names win: `engines.base` is not in the layer of `engines`.
-LAYERS = [
-    # What is solved
-    ["_sklearn", "exceptions", "reduction", "threads"],
-    ["couplings", "distances", "labels", "losses", "swapping", "training_set"],
-    ["calibration", "class_ratios", "costs", "kernels", "problem"],
-    # Where it runs
-    ["engines", "engines.base"],
-    ["engines.host"],
-    ["engines.dask"],
-    # How
-    ["solvers"],
-    ["transduction"],
-    ["projection"],
-    ["fitting"],
-    ["metrics", "model_selection", "parallel", "progress"],
-    # The library
-    ["search", "estimators"],
-    ["dask", "inference", "active", "text", "datasets", "plotting"],
-    ["__init__"],
-    # The application
-    ["tables"],
-    ["report", "experiments"],
-    ["rated", "rated_table"],
-    ["studio"],
-    ["cli"],
-    ["__main__"],
-]
+# Longer names win: `engines.base` is not in the layer of `engines`. docs/architecture.py draws it.
+GROUPS = {
+    "What is solved": [
+        ["_sklearn", "exceptions", "reduction", "threads"],
+        ["couplings", "distances", "labels", "losses", "swapping", "training_set"],
+        ["calibration", "class_ratios", "costs", "kernels", "problem"],
+    ],
+    "Where it runs": [
+        ["engines", "engines.base"],
+        ["engines.host"],
+        ["engines.dask"],
+    ],
+    "How": [["solvers"]],
+    "The algorithm": [["transduction"]],
+    "A fit": [
+        ["projection"],
+        ["fitting"],
+        ["metrics", "model_selection", "parallel", "progress"],
+    ],
+    "The library": [
+        ["search"],
+        ["estimators"],
+        ["dask", "inference", "active", "text", "datasets", "plotting"],
+        ["__init__"],
+    ],
+    "The application": [
+        ["tables"],
+        ["report", "experiments"],
+        ["rated"],
+        ["rated_table"],
+        ["studio"],
+        ["cli"],
+        ["__main__"],
+    ],
+}
+LAYERS = [names for layers in GROUPS.values() for names in layers]
 LIBRARY = LAYERS.index(["__init__"])
 
 

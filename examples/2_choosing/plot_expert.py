@@ -1,6 +1,6 @@
 """
-How to let a random forest take part?
-=====================================
+How can a random forest take part?
+==================================
 
 Some tables suit a forest better than any kernel. `TORCV(experts=[...])` cross-validates any
 classifier with `predict_proba` beside its own candidates, and gives it a place in the ensemble only

@@ -1,6 +1,6 @@
 """
-How to choose C with scikit-learn's GridSearchCV?
-=================================================
+How do I choose C with scikit-learn's GridSearchCV?
+===================================================
 
 An ordinary cross-validation would hold out rows that have no label. `TransductiveKFold` keeps
 unlabelled rows in every training set and holds out labelled ones only, and the scorers in

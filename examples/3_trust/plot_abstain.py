@@ -1,6 +1,6 @@
 """
-How much better are the ratings one is sure of?
-===============================================
+How much better are the ratings that the model is sure of?
+==========================================================
 
 Nobody has to accept every prediction. Rows are sorted by the probability of their predicted rank;
 the less certain ones are left to people. Both errors fall with the share of rows that are rated.

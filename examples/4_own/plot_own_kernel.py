@@ -1,6 +1,6 @@
 """
-How to use a kernel of one's own?
-=================================
+How do I use a kernel of my own?
+================================
 
 A kernel is a function of two matrices, or a class registered under a name, which every estimator
 then knows. This one compares histograms by what they have in common; the histograms are the grey

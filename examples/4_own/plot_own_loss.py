@@ -1,6 +1,6 @@
 """
-How to use a loss of one's own?
-===============================
+How do I use a loss of my own?
+==============================
 
 Any object with `value`, `slope` and `curvature` as functions of the margin is a loss. This one is
 the modified Huber loss: a squared hinge that goes on as a straight line, so that one absurd label

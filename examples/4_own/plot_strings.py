@@ -1,6 +1,6 @@
 """
-How to rate things that are not numbers?
-========================================
+How do I rate things that are not numbers?
+==========================================
 
 With ``kernel="precomputed"`` all a model needs is a matrix of similarities between rows. Here the
 rows are product codes with typing errors, and two codes are similar if they share many short runs of

@@ -119,6 +119,14 @@ def write_results(out, results):
             file.write(json.dumps({k: None if v != v else v for k, v in row.items()}) + "\n")
 
 
+def test_claims_are_read_from_results_of_another_version(tmp_path):
+    out = tmp_path / "out"
+    write_results(out, study_results().assign(version="0.0.1", commit="a1"))
+    run("reproduce", "claims", "--out", out)
+    assert sorted(os.listdir(out)) == ["claims.md", "results.jsonl"]
+    assert "(tordinal 0.0.1 (a1))" in (out / "claims.md").read_text()
+
+
 def test_all_draws_what_there_is_and_says_what_is_missing(tmp_path):
     out = tmp_path / "out"
     results = study_results(studies=("sentiment", "swapping"), realizations=1, ours=False)

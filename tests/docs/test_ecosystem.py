@@ -1,7 +1,12 @@
 """What docs/guide/ecosystem.md says works with tordinal."""
 
+import os
 import pickle
+import subprocess
+import sys
+from pathlib import Path
 
+import joblib
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -9,11 +14,12 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn
+import skops.io
 from problems import ordinal_problem
 from sklearn.base import clone
 from sklearn.model_selection import GridSearchCV
 
-from tordinal import MTSVM, REDSVM, SVOR, TOR, TORCV, metrics, rate_table
+from tordinal import MTSVM, REDSVM, SVOR, TOR, TORCV, rate_table
 from tordinal.datasets import make_reviews
 from tordinal.metrics import SCORERS
 from tordinal.model_selection import TransductiveKFold
@@ -90,6 +96,29 @@ def test_sparse_rows_of_every_format(model, kind):
     np.testing.assert_array_equal(fitted.predict(kind(X)), clone(model).fit(X, y).predict(X))
 
 
+@pytest.mark.parametrize("model", [TOR(), REDSVM(loss="logistic")], ids=["TOR", "REDSVM"])
+def test_sparse_rows_stay_float32_and_are_not_copied(model):
+    X, y = problem(model)
+    X = sp.csr_array(X.astype(np.float32))
+    before = X.data.copy()
+    read = clone(model).fit(X, y)._read_rows(X, reset=False)
+    assert np.shares_memory(read.data, X.data)
+    np.testing.assert_array_equal(X.data, before)
+
+
+@each_model
+def test_models_can_be_saved_with_joblib_and_skops(model, tmp_path):
+    X, y = problem(model)
+    fitted = clone(model).fit(X, y)
+    joblib.dump(fitted, tmp_path / "model.joblib")
+    again = [joblib.load(tmp_path / "model.joblib")]
+    skops.io.dump(fitted, tmp_path / "model.skops")
+    trusted = skops.io.get_untrusted_types(file=tmp_path / "model.skops")
+    again.append(skops.io.load(tmp_path / "model.skops", trusted=trusted))
+    for other in again:
+        np.testing.assert_array_equal(other.predict(X), fitted.predict(X))
+
+
 @pytest.mark.parametrize("model", [TOR, TORCV], ids=lambda kind: kind.__name__)
 def test_sample_weights_are_routed(model):
     X, y = problem(TOR())
@@ -137,12 +166,27 @@ def test_text_transformers_without_set_output():
         assert not hasattr(transformer, "set_output")
 
 
-def test_tensors_are_converted():
-    torch = pytest.importorskip("torch")
-    X, y = problem(TOR())
+TENSORS = """
+import numpy as np, sklearn, torch
+from problems import ordinal_problem
+from tordinal import TOR, metrics
+X, y = ordinal_problem(60, 3)
+y[30:] = -1
+expected = TOR().fit(X, y).predict(X)
+with sklearn.config_context(array_api_dispatch=DISPATCH):
     fitted = TOR().fit(torch.asarray(X), torch.asarray(y))
-    answers = fitted.predict(torch.asarray(X))
-    assert isinstance(answers, np.ndarray)
-    np.testing.assert_array_equal(answers, TOR().fit(X, y).predict(X))
-    true = torch.asarray(np.arange(4))
-    assert metrics.mean_absolute_error(true, true + 1) == 1.0
+    answers, p = fitted.predict(torch.asarray(X)), fitted.predict_proba(torch.asarray(X))
+    error = metrics.mean_absolute_error(torch.asarray([1, 2]), torch.asarray([2, 3]))
+assert type(answers) is type(p) is np.ndarray and type(error) is float
+assert error == 1.0 and (answers == expected).all()
+"""
+
+
+@pytest.mark.parametrize("dispatch", [False, True])
+def test_tensors_are_converted(dispatch):
+    pytest.importorskip("torch")
+    code = TENSORS.replace("DISPATCH", str(dispatch))
+    folder = Path(__file__).parents[1]
+    # SciPy reads its variable when it is imported.
+    env = os.environ | {"SCIPY_ARRAY_API": str(int(dispatch)), "PYTHONWARNINGS": "ignore"}
+    subprocess.run([sys.executable, "-c", code], cwd=folder, env=env, check=True)

@@ -4,19 +4,23 @@ import re
 import tomllib
 from pathlib import Path
 
-import pytest
-
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
 
 
-@pytest.mark.parametrize(
-    ("file", "pattern"),
-    [("CITATION.cff", r"^version: (\S+)$"), ("conda/recipe.yaml", r'^  version: "(\S+)"$')],
-)
-def test_versions_agree(file, pattern):
-    found = re.findall(pattern, (ROOT / file).read_text(), re.MULTILINE)
-    assert found == [PROJECT["version"]]
+def test_versions_agree():
+    """Between releases the version ends in .dev0, and the last release is what can be cited."""
+    latest, last = re.findall(r"^## (\S+.*)$", (ROOT / "CHANGELOG.md").read_text(), re.MULTILINE)[
+        :2
+    ]
+    version, number = PROJECT["version"], latest.split()[0]
+    developed = version.endswith(".dev0")
+    assert version == number + ".dev0" * developed
+    assert developed == latest.endswith("(unreleased)")
+    recipe = re.search(r'^  version: "(\S+)"$', (ROOT / "conda/recipe.yaml").read_text(), re.M)
+    assert recipe[1] == version
+    cited = re.search(r"^version: (\S+)$", (ROOT / "CITATION.cff").read_text(), re.M)
+    assert cited[1] == (last.split()[0] if developed else version)
 
 
 def test_the_conda_recipe_requires_what_the_package_requires():
@@ -34,9 +38,10 @@ def test_the_conda_recipe_requires_what_the_package_requires():
     assert f'python_min: "{PROJECT["requires-python"].removeprefix(">=")}"' in text
 
 
-def test_every_url_of_the_project_is_on_one_site():
+def test_urls_of_the_project_agree():
     home = PROJECT["urls"]["Homepage"]
-    assert all(url.startswith(home) for url in PROJECT["urls"].values())
+    pages = "https://tordinal.readthedocs.io"
+    assert all(url == pages or url.startswith(home) for url in PROJECT["urls"].values())
     assert f'repository-code: "{home}"' in (ROOT / "CITATION.cff").read_text()
     assert f"homepage: {home}\n" in (ROOT / "conda" / "recipe.yaml").read_text()
 

@@ -87,11 +87,11 @@ def run_reproduce(
         _check(check, [c.key for c in cells], table, data, jobs, console, quiet)
         return
     with alone_in(out):
-        for version, n in table.set_apart(origin()["version"]).items():
-            console.print(
-                f"{n:,} results of version {version} were moved to results-{version}.jsonl"
-            )
-        if cells:
+        if cells:  # the claims alone may be those of results by another version
+            for version, n in table.set_apart(origin()["version"]).items():
+                console.print(
+                    f"{n:,} results of version {version} were moved to results-{version}.jsonl"
+                )
             done = _run(cells, table, data, jobs, console, quiet)
             console.print(
                 f"Ran {done:,} in {time.perf_counter() - started:.1f} s. Results: {table.path}"

@@ -7,6 +7,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
+from sklearn import config_context
 from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import Tags
@@ -135,9 +136,11 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         """Check rows: dense or CSR, float32 or float64. Every X is checked here."""
         sparse = False if reset and self.kernel == "precomputed" else "csr"
         least = {"ensure_min_samples": 2} if reset else {}
-        return validate_data(
-            self, X, accept_sparse=sparse, dtype=[np.float64, np.float32], reset=reset, **least
-        )
+        # Arrays of other libraries become NumPy arrays, whatever scikit-learn would make of them.
+        with config_context(array_api_dispatch=False):
+            return validate_data(
+                self, X, accept_sparse=sparse, dtype=[np.float64, np.float32], reset=reset, **least
+            )
 
     def score(self, X: Any, y: Any, sample_weight: ArrayLike | None = None) -> float:
         """Return the accuracy on labelled rows.
