@@ -1,15 +1,12 @@
 """Reviews by words, by frozen and by tuned sentence encoders, and by SetFit's recipe.
 
-Each run is a process of its own, its result a line of results/text.jsonl: interrupt it at any
-moment, and the same command goes on. With a GPU all unrated reviews take part, 5 draws of 20, 60,
-100 and 400 labels. Without one it is a part of that, with the settings for CPUs, until the runs
-have taken an hour of CPU time. TORDINAL_ENCODER is the model: a folder or a name.
+What encoders make of the texts is in results/text-columns, made on a GPU by ``python -m
+benchmarks.encoder_columns``. Here `TORCV` sees it beside the views of words. Each result is a line
+of results/text.jsonl: interrupt it at any moment, and the same command goes on.
 """
 
 import json
-import multiprocessing
 import os
-import resource
 import time
 import warnings
 from collections.abc import Iterator
@@ -17,223 +14,165 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
+from joblib import Parallel, delayed
 
-from benchmarks.bench_board import AMAZON, choose, reviews
+from benchmarks.bench_board import AMAZON
+from benchmarks.encoder_columns import COLUMNS, DRAWS, LABELS, Job, hide, logistic, rows
 from benchmarks.harness import show
 
 METHODS = {
-    "TORCV": "TORCV, TextViews",
+    "words": "TORCV, TextViews",
     "frozen": "TORCV, TextViews and frozen encoder",
-    "logistic": "logistic regression on frozen encoder",
-    "tuned": "TORCV, TextViews and tuned encoder, labels only",
-    "transduced": "TORCV, TextViews and tuned encoder, unlabelled texts too",
+    "labels_only": "TORCV, TextViews and tuned encoder, labels only",
+    "unlabelled_too": "TORCV, TextViews and tuned encoder, unlabelled texts too",
     "setfit": "SetFit's recipe, logistic head",
+    "logistic": "logistic regression on frozen encoder",
 }
-CHEAP, DEAR = ("TORCV", "frozen", "logistic"), ("transduced", "tuned", "setfit")
-ON_CPU_UNLABELED, ON_CPU_SECONDS = 400, 3600.0
+DEFAULT = "unlabelled_too"  # what `label --encoder` does where there is a GPU
+KINDS = {"frozen": "frozen", "logistic": "frozen", "setfit": "setfit"}  # of columns; else tuned
 
 Case = tuple[str, int, int, str]
 
 
-def cases(device: str) -> Iterator[Case]:
+def cases() -> Iterator[Case]:
     """Dataset, number of labels, draw and method, what matters most first."""
-    if device != "cpu":
-        for n in (100, 60, 20, 400):
-            for seed in range(5):
-                yield from ((name, n, seed, method) for name in AMAZON for method in METHODS)
-        return
-    some = ("kitchen", "electronics")
-    yield from ((name, 60, 0, method) for name in some for method in CHEAP)
-    yield from ((name, 60, 0, method) for name in some for method in DEAR[:2])
-    yield from ((name, 60, 0, "setfit") for name in some)
-    yield from (
-        (name, n, seed, method) for n in (60, 100) for seed in range(3) for name in some
-        for method in CHEAP
-    )  # fmt: skip
-    yield from ((name, 100, 0, method) for name in some for method in DEAR)
-    yield from ((name, 60, 1, method) for name in some for method in DEAR)
+    for n in LABELS:
+        for seed in range(DRAWS):
+            yield from ((name, n, seed, method) for name in AMAZON for method in METHODS)
 
 
-def rows(data: Path, case: Case, device: str) -> tuple[list[str], np.ndarray, np.ndarray]:
-    """Texts, their ranks, and those of which a part is hidden."""
-    name, n, seed, _ = case
-    texts, stars = reviews(data, name)
-    y = np.unique(stars, return_inverse=True)[1]
-    kept = choose(y, seed, n)
-    rest = np.setdiff1d(np.arange(len(y)), kept)
-    if device == "cpu":
-        rest = np.random.default_rng(seed).choice(rest, ON_CPU_UNLABELED, replace=False)
-    at = np.sort(np.concatenate([kept, rest]))
-    return [texts[i] for i in at], y[at], np.where(np.isin(at, kept), y[at], -1)
+def columns(case: Case, folder: Path) -> Path | None:
+    """The file that a case needs."""
+    name, n, seed, method = case
+    kind = KINDS.get(method, "tuned")
+    if method == "words":
+        return None
+    return (Job(kind, name) if kind == "frozen" else Job(kind, name, n, seed)).path(folder)
 
 
-def rate(texts: list[str], y: np.ndarray, case: Case, device: str) -> dict[str, Any]:
+def views_of_words(data: Path, name: str, folder: Path) -> tuple[sp.csr_matrix, dict[str, Any]]:
+    """`TextViews` of a dataset, made once."""
+    path = folder / f"{name}-words.npz"
+    if not path.exists():
+        from tordinal.text import TextViews
+
+        vectorizer = TextViews(min_df=2)
+        X = vectorizer.fit_transform(rows(data, name)[0])
+        part = path.with_suffix(f".{os.getpid()}.npz")
+        np.savez_compressed(
+            part, data=X.data, indices=X.indices, indptr=X.indptr, shape=X.shape,
+            **{f"view {view}": at for view, at in vectorizer.views_.items()},
+        )  # fmt: skip
+        os.replace(part, path)
+    with np.load(path) as file:
+        X = sp.csr_matrix((file["data"], file["indices"], file["indptr"]), file["shape"])
+        return X, {key[5:]: file[key] for key in file.files if key.startswith("view ")}
+
+
+def rate(X: Any, views: Any, y: np.ndarray, method: str, given: Any, seed: int) -> dict[str, Any]:
     """Ranks of the unlabelled texts by one method, and the errors that it expects."""
-    method, seed, encoder = case[3], case[2], os.environ["TORDINAL_ENCODER"]
     if method == "setfit":
-        return {"ranks": setfit(encoder, texts, y, seed, device)}
-    from tordinal.text import SentenceEncoder
-
+        return {"ranks": given["ranks"][y < 0]}
     if method == "logistic":
-        X = SentenceEncoder(encoder, tune=False).fit_transform(texts)
-        return {"ranks": logistic(X, y)}
-    import scipy.sparse as sp
-
+        E = given["embeddings"].astype(np.float64)
+        return {"ranks": logistic(E[y >= 0], y[y >= 0]).predict(E[y < 0])}
     from tordinal import TORCV
-    from tordinal.tables.expected_error import estimate_error
-    from tordinal.text import TextViews
-    from tordinal.text.encoder import ON_CPU
     from tordinal.text.views import views_with_encoder
 
-    extra: dict[str, Any] = {}
-    vectorizer = TextViews()
-    X = vectorizer.fit_transform(texts)
-    views = vectorizer.views_
-    if method != "TORCV":
-        tune = method != "frozen"
-        settings: dict[str, Any] = {"tune": tune, "transduce": method == "transduced"}
-        settings |= ON_CPU if device == "cpu" and tune else {}
-        model = SentenceEncoder(encoder, random_state=seed, **settings)
-        encoded = model.fit_transform(texts, y if tune else None)
-        if tune:
-            extra["projection"] = encoded[:, 0].tolist()
-        columns = X.shape[1] + np.arange(encoded.shape[1])
-        X = sp.hstack([X, encoded], format="csr")
-        views = views_with_encoder(views, columns, tuned=tune)
+    if method != "words":
+        encoded = given["embeddings"] if method == "frozen" else given[method][:, None]
+        at = X.shape[1] + np.arange(encoded.shape[1])
+        X = sp.hstack([X, encoded.astype(np.float64)], format="csr")
+        views = views_with_encoder(views, at, tuned=method != "frozen")
     search = TORCV(kernel="linear", views=views, classes=list(range(4)), random_state=seed)
     search.fit(X, y)
     evidence = search.evidence()
-    expected = estimate_error(y[evidence.rows], evidence.ranks, list(range(4)))
-    extra["members"] = [view or "" for view in search.views_]
     return {
-        **extra, "ranks": search.transduction_[y < 0],
-        "estimated": [expected.zero_one, expected.mae],
-        "margins": [expected.accuracy_margin, expected.mae_margin],
-    }  # fmt: skip
+        "ranks": search.transduction_[y < 0].astype(int),
+        "held_out": [y[evidence.rows].tolist(), np.asarray(evidence.ranks).tolist()],
+        "members": [view or "" for view in search.views_],
+    }
 
 
-def logistic(X: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """Logistic regression as SetFit has it."""
-    from sklearn.linear_model import LogisticRegression
-
-    return LogisticRegression(max_iter=1000).fit(X[y >= 0], y[y >= 0]).predict(X[y < 0])
-
-
-def setfit(encoder: str, texts: list[str], y: np.ndarray, seed: int, device: str) -> np.ndarray:
-    """SetFit (Tunstall et al. 2022): 20 positive and 20 negative pairs of each text, one epoch.
-
-    Its recipe, not its package: cosine similarity of a pair regressed on whether the classes are
-    equal; AdamW, 2e-5, batches of 16 pairs, linear warm-up of 10 % and decay; texts cut off where
-    the encoder ends; logistic regression on the embeddings of the labelled texts.
-    """
-    import torch
-
-    from tordinal.text.pretrained import find_folder, load_model
-
-    rng = np.random.default_rng(seed)
-    model = load_model(find_folder(encoder, download=False), device)
-    labeled = np.flatnonzero(y >= 0)
-    pairs = []
-    for _ in range(20):
-        for i in labeled:
-            same, others = labeled[y[labeled] == y[i]], labeled[y[labeled] != y[i]]
-            pairs += [(i, rng.choice(same), 1.0), (i, rng.choice(others), 0.0)]
-    order = rng.permutation(len(pairs))
-    batches = [order[k : k + 16] for k in range(0, len(order), 16)]
-    optimizer = torch.optim.AdamW(model.parameters(), lr=2e-5)
-    warm_up = max(1, len(batches) // 10)
-    rate = torch.optim.lr_scheduler.LambdaLR(
-        optimizer,
-        lambda k: min((k + 1) / warm_up, (len(batches) - k) / max(1, len(batches) - warm_up)),
-    )
-    torch.manual_seed(seed)
-    model.train()
-    for batch in batches:
-        sides = [
-            model({
-                key: value.to(device)
-                for key, value in model.tokenize([texts[pairs[p][side]] for p in batch]).items()
-            })["sentence_embedding"]
-            for side in (0, 1)
-        ]  # fmt: skip
-        truth = torch.tensor([pairs[p][2] for p in batch], device=device)
-        loss = ((torch.cosine_similarity(*sides) - truth) ** 2).mean()
-        loss.backward()
-        optimizer.step()
-        optimizer.zero_grad()
-        rate.step()
-    model.eval()
-    with torch.inference_mode():
-        X = model.encode(texts, show_progress_bar=False)
-    return logistic(np.asarray(X, dtype=np.float64), y)
-
-
-def run_case(data: Path, case: Case, device: str) -> dict[str, Any]:
-    """One run: errors, estimated errors, seconds and memory."""
+def run_case(data: Path, folder: Path, case: Case, path: Path) -> None:
+    """One run: errors, held-out ranks and CPU seconds."""
     warnings.simplefilter("ignore")
-    if device == "cpu" and case[3] not in ("TORCV",):
-        import torch
-
-        torch.set_num_threads(1)
-    texts, truth, y = rows(data, case, device)
-    start, cpu = time.perf_counter(), time.process_time()
-    result = rate(texts, y, case, device)
-    seconds, cpu = time.perf_counter() - start, time.process_time() - cpu
+    name, n, seed, method = case
+    X, views = views_of_words(data, name, folder)
+    texts, truth = rows(data, name)
+    y = hide(truth, n, seed)
+    file = columns(case, folder)
+    given = {} if file is None else dict(np.load(file))
+    start = time.process_time()
+    result = rate(X, views, y, method, given, seed)
     off = np.abs(result.pop("ranks") - truth[y < 0])
-    return {
-        "set": case[0], "labels": case[1], "seed": case[2], "method": case[3],
+    record = {
+        "set": name, "labels": n, "seed": seed, "method": method,
         "zero_one": float((off > 0).mean()), "mae": float(off.mean()), "unlabeled": len(off),
-        **result, "device": device, "cpu_seconds": cpu, "seconds": seconds,
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        **result, "cpu_seconds": time.process_time() - start,
     }  # fmt: skip
+    if "seconds" in given:
+        record["encoder_seconds"] = float(given["seconds"])
+    with path.open("a") as stream:
+        stream.write(json.dumps(record) + "\n")
 
 
-def run(quick: bool, data: Path) -> list[dict[str, Any]]:
-    """Run what has not been run yet."""
-    from tordinal.text.pretrained import choose_device
-
-    device = choose_device("auto")
+def run(quick: bool, data: Path, folder: Path = COLUMNS, jobs: int = 2) -> list[dict[str, Any]]:
+    """Run what has not been run yet, as far as its columns are there."""
     path = Path(__file__).parent / "results" / f"text{'-quick' if quick else ''}.jsonl"
-    path.parent.mkdir(exist_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
     past = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    past = [record for record in past if record["device"] == device]
     done = {(r["set"], r["labels"], r["seed"], r["method"]) for r in past}
-    spent = sum(r["cpu_seconds"] for r in past)
-    context = multiprocessing.get_context("spawn")
-    for case in list(cases(device))[: 3 if quick else None]:
-        if case in done or (device == "cpu" and spent > ON_CPU_SECONDS):
-            continue
-        done.add(case)
-        with context.Pool(1) as pool:
-            record = pool.apply(run_case, (data, case, device))
-        spent += record["cpu_seconds"]
-        with path.open("a") as stream:
-            stream.write(json.dumps(record) + "\n")
+    ready = [case for case in cases() if (file := columns(case, folder)) is None or file.exists()]
+    todo = [case for case in ready[: 1 if quick else None] if case not in done]
+    Parallel(n_jobs=jobs, batch_size=1)(
+        delayed(run_case)(data, folder, case, path) for case in todo
+    )
     return summary([json.loads(line) for line in path.read_text().splitlines()])
 
 
 def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    """A row for each dataset, number of labels and method: means over its draws."""
-    groups: dict[tuple[str, int, str], list[dict[str, Any]]] = {}
+    """Errors by dataset and method, and estimated minus true errors by method."""
+    from tordinal.tables.expected_error import estimate_error
+
     for record in records:
-        key = (record["set"], record["labels"], record["method"])
-        groups.setdefault(key, []).append(record)
-    order = list(METHODS)
+        if "held_out" in record:
+            truth, ranks = map(np.array, record["held_out"])
+            expected = estimate_error(truth, ranks, list(range(4)))
+            record["estimated"] = [expected.zero_one, expected.mae]
+            record["margins"] = [expected.accuracy_margin, expected.mae_margin]
     table = []
-    for key in sorted(groups, key=lambda key: (*key[:2], order.index(key[2]))):
-        name, n, method = key
-        of = groups[key]
-        row: dict[str, Any] = {"set": name, "labels": n, "method": METHODS[method]}
-        row |= {"draws": len(of), "unlabelled": int(np.mean([r["unlabeled"] for r in of]))}
-        for i, error in enumerate(("zero_one", "mae")):
-            row[error] = float(np.mean([r[error] for r in of]))
-            gaps = np.array([r["estimated"][i] - r[error] for r in of if "estimated" in r])
-            widths = np.array([r["margins"][i] for r in of if "margins" in r])
-            row[f"bias of {error}"] = float(gaps.mean()) if len(gaps) else "-"
-            inside = int((np.abs(gaps) <= widths).sum())
-            row[f"covered {error}"] = f"{inside} of {len(gaps)}" if len(gaps) else "-"
-        row["CPU s"] = float(np.mean([r["cpu_seconds"] for r in of]))
-        row["peak MB"] = round(max(r["peak_mb"] for r in of))
-        table.append(row)
-    show("Reviews: errors on unlabelled texts, and estimated minus true error", table)
-    return table
+    for n in sorted({r["labels"] for r in records}):
+        for name in (*AMAZON, "mean"):
+            of = [r for r in records if r["labels"] == n and name in (r["set"], "mean")]
+            draws = {
+                m: {(r["set"], r["seed"]): (r["zero_one"], r["mae"]) for r in of if r["method"] == m}
+                for m in METHODS
+            }
+            both = set.intersection(*(set(d) for d in draws.values() if d)) if of else set()
+            if not both:
+                continue
+            row: dict[str, Any] = {"labels": n, "set": name, "draws": len(both)}
+            for method, title in METHODS.items():
+                errors = [draws[method][key] for key in both if key in draws[method]]
+                row[title] = " / ".join(f"{e:.3f}" for e in np.mean(errors, axis=0)) if errors else "-"
+            table.append(row)
+    show("Reviews: zero-one error / MAE on unlabelled texts", table)
+    honest = []
+    for n in sorted({r["labels"] for r in records}):
+        for method, title in METHODS.items():
+            of = [r for r in records if (r["labels"], r["method"]) == (n, method) and "margins" in r]
+            if not of:
+                continue
+            row = {"labels": n, "method": title, "cases": len(of)}
+            for i, error in enumerate(("zero_one", "mae")):
+                gap = np.array([r["estimated"][i] - r[error] for r in of])
+                width = np.array([r["margins"][i] for r in of])
+                row[f"bias of {error}"] = float(gap.mean())
+                row[f"its standard error of {error}"] = float(gap.std() / np.sqrt(len(gap)))
+                row[f"covered {error}"] = int((np.abs(gap) <= width).sum())
+            honest.append(row)
+    if honest:
+        show("Estimated minus true error", honest)
+    return table + honest

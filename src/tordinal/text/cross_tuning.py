@@ -122,6 +122,12 @@ class CrossTuning:
             pseudo_y, weight = boundary_weights(h, counts)
             pool_cut = self.windows([self.texts[i] for i in pool])
             self._tune(cut, y, seed, PseudoLabeled(pool_cut, pseudo_y, weight))
+        return self._project(known, asked)
+
+    def _project(
+        self, known: NDArray[np.int64], asked: NDArray[np.bool_]
+    ) -> tuple[dict[str, Any], Array]:
+        """Fit the threshold model to the known rows; return it, and h of some texts."""
         head = self._head(known)
         h = self._embed(self.standard) @ head.coef_
         location, scale = float(h.mean()), float(h.std()) or 1.0

@@ -169,14 +169,18 @@ def own_random_state(seed: int) -> Iterator[None]:
 
     deterministic = torch.are_deterministic_algorithms_enabled()
     warn_only = torch.is_deterministic_algorithms_warn_only_enabled()
+    precision = torch.get_float32_matmul_precision()
     on_mps = torch.backends.mps.is_available()
     mps_state = torch.mps.get_rng_state() if on_mps else None
     with torch.random.fork_rng(range(torch.cuda.device_count())):
         try:
             torch.use_deterministic_algorithms(True, warn_only=True)
             torch.manual_seed(seed)
+            if torch.cuda.is_available():
+                torch.set_float32_matmul_precision("high")  # TF32: several times as fast
             yield
         finally:
+            torch.set_float32_matmul_precision(precision)
             torch.use_deterministic_algorithms(deterministic, warn_only=warn_only)
             if on_mps:
                 torch.mps.set_rng_state(mps_state)
