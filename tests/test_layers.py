@@ -16,7 +16,7 @@ LAYERS = [
     # Where it runs
     ["engines", "engines.base"],
     ["engines.host"],
-    ["engines.dask"],
+    ["engines.cuda", "engines.dask"],
     # How
     ["solvers"],
     ["transduction"],
