@@ -5,6 +5,7 @@ import pytest
 from hypothesis import settings
 
 from tordinal.datasets import make_reviews
+from tordinal.engines.cuda.device import find_device
 
 sys.path.insert(0, str(Path(__file__).parent))  # for `problems`
 
@@ -12,6 +13,17 @@ settings.register_profile("tordinal", deadline=None, max_examples=25, derandomiz
 settings.load_profile("tordinal")
 
 SHARED = Path(__file__).parents[2] / "shared" / "data"
+
+
+def pytest_collection_modifyitems(items):
+    """Skip what needs a GPU where there is none, and say what is missing."""
+    on_gpu = [item for item in items if item.get_closest_marker("cuda")]
+    if on_gpu:
+        try:
+            find_device()
+        except (ImportError, RuntimeError) as error:
+            for item in on_gpu:
+                item.add_marker(pytest.mark.skip(reason=str(error).partition(". ")[0]))
 
 
 @pytest.fixture

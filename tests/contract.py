@@ -7,6 +7,7 @@ fit into ten minutes.
 
 import warnings
 from dataclasses import dataclass, field
+from typing import Any
 
 import cvxpy as cp
 import numpy as np
@@ -14,6 +15,7 @@ import scipy.sparse as sp
 from convex import convex_minimum, feature_map, used_costs
 
 from tordinal.couplings import Coupling, Explicit, Implicit, Reduction
+from tordinal.engines.cuda.gram import CudaGram
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import make_kernel
@@ -21,7 +23,7 @@ from tordinal.losses import LOSSES
 from tordinal.problem import Problem
 from tordinal.projection import Projection
 from tordinal.reduction import signs
-from tordinal.solvers import SMO, KernelNewton, Newton
+from tordinal.solvers import SMO, CudaSMO, KernelNewton, Newton
 
 COUPLINGS = (Reduction(), Implicit(), Explicit())
 LINES, SMOOTH = ("hinge", "laplacian"), ("squared_hinge", "logistic", "square")
@@ -50,6 +52,10 @@ COMBINATIONS = [
     *_all(KernelNewton, ("gram", "partial gram"), SMOOTH, (Reduction(), Implicit())),
     *_all(Newton, ("dense", "sparse"), LINES + SMOOTH, COUPLINGS),
 ]
+CUDA_COMBINATIONS = [
+    *_all(CudaSMO, ("cuda gram",), LINES, COUPLINGS),
+    *_all(KernelNewton, ("cuda gram",), SMOOTH, (Reduction(), Implicit())),
+]
 
 
 @dataclass(frozen=True)
@@ -66,6 +72,7 @@ class Case:
     cost: np.ndarray
     n_thresholds: int
     words: str
+    device: Any = None  # with the form "cuda gram"
 
     def __str__(self):
         name, degree, coef0 = self.kernel
@@ -91,6 +98,12 @@ class Case:
             linear = self.kernel[0] == "linear"
             centre = X.mean(axis=0) if linear else None  # as `hold` does
             rows = X - centre if linear else X
+            if self.device is not None:
+                data = CudaGram(
+                    self.kernel_of(X), rows, double=self.problem.smooth, centre=centre,
+                    device=self.device,
+                )  # fmt: skip
+                return self.solver(data, self.problem)
             data = Gram(self.kernel_of(X), rows, size, double=self.problem.smooth, centre=centre)
         else:
             data = linear_rows(sp.csr_array(X) if self.form == "sparse" else X)

@@ -18,7 +18,7 @@ GROUPS = {
     "Where it runs": [
         ["engines", "engines.base"],
         ["engines.host"],
-        ["engines.dask"],
+        ["engines.cuda", "engines.dask"],
     ],
     "How": [["solvers"]],
     "The algorithm": [["transduction"]],

@@ -213,13 +213,13 @@ def zero_sum(beta: Array, margin: Array) -> Array:
 
     Those with the least loss, which is those with the largest margin, are zeroed first.
     """
-    excess = beta.sum()
+    excess = float(beta.sum())  # beta may be on a GPU
     if abs(excess) <= BALANCED * np.abs(beta).sum():
         return beta
     heavier = np.flatnonzero(beta * np.sign(excess) > 0)
     heavier = heavier[np.argsort(-margin[heavier], kind="stable")]
     covered = np.cumsum(np.abs(beta[heavier]))
-    zeroed = int(np.searchsorted(covered, abs(excess)))
+    zeroed = int((covered < abs(excess)).sum())
     if zeroed < len(heavier):
         rest = covered[zeroed] - abs(excess)  # the last one gives only what is needed
         beta[heavier[zeroed]] = np.sign(excess) * rest

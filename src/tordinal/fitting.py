@@ -16,6 +16,8 @@ from tordinal.calibration import Calibration, fit_calibration
 from tordinal.class_ratios import predicted_counts, resolve_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
+from tordinal.engines.cuda.gram import CudaGram
+from tordinal.engines.cuda.pseudo_labels import CudaLabels
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.pseudo_labels import HostLabels
 from tordinal.engines.host.rows import Rows
@@ -60,6 +62,8 @@ class Recipe:
         Class proportions of the unlabelled rows.
     tol, max_iter, cache_size
         Tolerance and limits.
+    engine : {"host", "cuda"}
+        Where kernel values are, and what works with them.
     rough : bool
         Whether Algorithm 1 may stop short of small gains, as in a search.
     """
@@ -80,6 +84,7 @@ class Recipe:
     max_iter: int = -1
     cache_size: float = 2500
     rough: bool = False
+    engine: str = "host"
 
     def kernel_for(self, X: Matrix) -> Kernel:
         """The kernel with its parameters computed for some rows."""
@@ -91,7 +96,9 @@ class Recipe:
 
     def hold(self, kernel: Kernel, X: Matrix, n_classes: int) -> Gram | Rows:
         """The rows in the form in which they are solved fastest."""
-        return hold(kernel, X, self.problem(n_classes), self.cache_size, self.tol)
+        return hold(
+            kernel, X, self.problem(n_classes), self.cache_size, self.tol, engine=self.engine
+        )
 
     @property
     def schedule(self) -> CostSchedule:
@@ -209,7 +216,7 @@ def run_algorithm_1(
 ) -> Transduction:
     """Algorithm 1 with a solver; without unlabelled rows, one training."""
     recipe.n_levels(rows.rank)  # raises an error for a schedule with too many levels
-    labels = HostLabels(rows.rank, rows.weight)
+    labels = labels_for(solver, rows)
 
     def counts(supervised: Any) -> Index:
         def posteriors() -> Array:
@@ -224,6 +231,13 @@ def run_algorithm_1(
 
     trainer = SolverTrainer(solver, labels, recipe.tol, recipe.max_iter, on_chunk)
     return transduce(trainer, labels, recipe.schedule, counts, on_training)
+
+
+def labels_for(solver: Solver, rows: TrainingSet) -> HostLabels:
+    """The labels of some rows, where the solver leaves projections."""
+    if isinstance(solver.data, CudaGram):
+        return CudaLabels(rows.rank, rows.weight, solver.data.device)
+    return HostLabels(rows.rank, rows.weight)
 
 
 def _calibrated(recipe: Recipe, solver: Solver, rows: TrainingSet) -> Calibration:

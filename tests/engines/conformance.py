@@ -9,8 +9,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from clusters import in_blocks
+from emulated import EmulatedDevice
 
 from tordinal.dask.trainer import ClusterTrainer
+from tordinal.engines.cuda.device import find_device
+from tordinal.engines.cuda.gram import CudaGram
+from tordinal.engines.cuda.pseudo_labels import CudaLabels
 from tordinal.engines.dask import pieces
 from tordinal.engines.dask.data import BlockedData
 from tordinal.engines.dask.parts import Parts
@@ -18,7 +22,8 @@ from tordinal.engines.dask.pseudo_labels import ClusterLabels
 from tordinal.engines.host.pseudo_labels import HostLabels
 from tordinal.engines.host.rows import linear_rows
 from tordinal.fitting import SolverTrainer
-from tordinal.solvers import Newton
+from tordinal.kernels import Linear
+from tordinal.solvers import Newton, solver_for
 
 TOL = 1e-9
 
@@ -76,6 +81,14 @@ def dask(X, rank, weight, problem, client):
         client.cancel(data.prepared)
 
 
+@contextmanager
+def cuda(X, rank, weight, problem, client, device):
+    data = CudaGram(Linear(), X - X.mean(axis=0), double=True, centre=X.mean(axis=0), device=device)
+    labels = CudaLabels(rank, weight, device)
+    trainer = SolverTrainer(solver_for(data, problem), labels, TOL, -1)
+    yield Engine(trainer, labels, lambda: labels.y, lambda fit: fit.h)
+
+
 def projections(piece):
     return {piece.number: piece.h}
 
@@ -85,4 +98,7 @@ ENGINES = {
     "host, sparse": lambda X, *rest: host(sp.csr_array(X), *rest),
     "dask, dense": dask,
     "dask, sparse": lambda X, *rest: dask(sp.csr_matrix(X), *rest),
+    "cuda, emulated": lambda *start: cuda(*start, EmulatedDevice()),
+    "cuda, emulated with three blocks": lambda *start: cuda(*start, EmulatedDevice(3)),
+    "cuda": lambda *start: cuda(*start, find_device()),
 }

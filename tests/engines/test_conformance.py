@@ -13,7 +13,9 @@ N, K = 90, 4
 COUNTS = np.array([10, 25, 15, 10])
 
 
-@pytest.fixture(params=sorted(ENGINES))
+@pytest.fixture(
+    params=[pytest.param(e, marks=pytest.mark.cuda if e == "cuda" else ()) for e in sorted(ENGINES)]
+)
 def start(request, client):
     """Start an engine on rows of which a third are labelled."""
     contexts = []

@@ -52,10 +52,12 @@ Why each exists:
 """
 
 from tordinal.solvers.choice import SOLVERS, hold, solver_for
+from tordinal.solvers.cuda import CudaSMO
 from tordinal.solvers.newton import KernelNewton, Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solver import Solution, Solver
 
 __all__ = [
-    "SMO", "SOLVERS", "KernelNewton", "Newton", "Solution", "Solver", "hold", "solver_for",
+    "SMO", "SOLVERS", "CudaSMO", "KernelNewton", "Newton", "Solution", "Solver", "hold",
+    "solver_for",
 ]  # fmt: skip

@@ -16,13 +16,16 @@ Each solver states what it handles; ``docs/benchmarks.md`` has the measurements 
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
 from tordinal.engines.base import TrainingData
+from tordinal.engines.cuda.gram import CudaGram
 from tordinal.engines.host.gram import SINGLE_PRECISION_ROWS, Gram
 from tordinal.engines.host.rows import DENSE_FEATURES, MOST_FEATURES, Rows, linear_rows
 from tordinal.kernels import Kernel, Linear
 from tordinal.problem import Problem
+from tordinal.solvers.cuda import CudaSMO
 from tordinal.solvers.newton import KernelNewton, Newton
 from tordinal.solvers.smo import SMO
 from tordinal.solvers.solver import Solver
@@ -30,13 +33,21 @@ from tordinal.solvers.tuning import CHOICE as TUNING
 
 __all__ = ["SOLVERS", "hold", "solver_for"]
 
-SOLVERS: tuple[type[Solver], ...] = (SMO, KernelNewton, Newton)
+SOLVERS: tuple[type[Solver], ...] = (CudaSMO, SMO, KernelNewton, Newton)
 
 
 def hold(
-    kernel: Kernel, X: Matrix, problem: Problem, cache_size: float, tol: float = 1e-3
+    kernel: Kernel,
+    X: Matrix,
+    problem: Problem,
+    cache_size: float,
+    tol: float = 1e-3,
+    engine: str = "host",
 ) -> Gram | Rows:
-    """Hold the training rows in the form in which the problem is solved fastest."""
+    """Hold the training rows in the form in which the problem is solved fastest.
+
+    With ``engine="cuda"`` kernel values are held on the GPU; features stay on the host.
+    """
     if isinstance(kernel, Linear):
         if sp.issparse(X) and _worth_making_dense(X, cache_size):
             X = X.toarray()
@@ -44,8 +55,21 @@ def hold(
             return linear_rows(X)
         if not sp.issparse(X):
             centre = X.mean(axis=0, dtype=np.float64)
-            return Gram(kernel, X - centre, cache_size, double=problem.smooth, centre=centre)
-    return Gram(kernel, X, cache_size, double=problem.smooth)
+            return _gram(engine, kernel, X - centre, cache_size, problem, centre)
+    return _gram(engine, kernel, X, cache_size, problem)
+
+
+def _gram(
+    engine: str,
+    kernel: Kernel,
+    X: Matrix,
+    cache_size: float,
+    problem: Problem,
+    centre: NDArray[np.float64] | None = None,
+) -> Gram:
+    if engine == "cuda":
+        return CudaGram(kernel, X, double=problem.smooth, centre=centre)
+    return Gram(kernel, X, cache_size, double=problem.smooth, centre=centre)
 
 
 def _worth_making_dense(X: Matrix, cache_size: float) -> bool:

@@ -7,7 +7,7 @@ used.
 
 from dataclasses import dataclass
 
-__all__ = ["CHOICE", "KERNEL_NEWTON", "NEWTON", "SMO", "SQUARE_ROOT"]
+__all__ = ["CHOICE", "CUDA", "KERNEL_NEWTON", "NEWTON", "SMO", "SQUARE_ROOT"]
 
 
 @dataclass(frozen=True)
@@ -68,6 +68,21 @@ class SMOTuning:
     refine_rows: int = 1024
     refine_steps: int = 100_000
     refine_tol: float = 1e-12
+
+
+@dataclass(frozen=True)
+class CudaTuning:
+    """`CudaSMO`; what it shares with `SMO` is there."""
+
+    # Steps after which h is computed again before a training may end: one product with the kernel
+    # matrix, or rounding errors; not measured.
+    refresh_after: int = 10_000
+    # Steps of one launch, and rows times steps from which there are fewer: time between two checks
+    # for interrupts, about 0.1 s; not measured.
+    chunk_steps: int = 20_000
+    chunk_work: int = 1_000_000_000
+    # Blocks among which rows are summed up; not measured.
+    sum_blocks: int = 256
 
 
 @dataclass(frozen=True)
@@ -177,6 +192,7 @@ class SquareRootTuning:
 
 
 CHOICE = ChoiceTuning()
+CUDA = CudaTuning()
 SMO = SMOTuning()
 NEWTON = NewtonTuning()
 KERNEL_NEWTON = KernelNewtonTuning()

@@ -101,10 +101,6 @@ class Gram:
         self.kernel, self.X, self.cache_size, self.double = kernel, X, cache_size, double
         self.centre = centre
         n = self.n_rows = int(X.shape[0])
-        double = n <= SINGLE_PRECISION_ROWS or (double and 8 * n * n <= cache_size * 2**20)
-        self.dtype = np.dtype(np.float64 if double else np.float32)
-        held = int(cache_size * 2**20 / (n * self.dtype.itemsize))
-        self.full = held >= n
         self.scale = 1.0
         self.offset: Array | None = None
         diagonal = self._check(kernel.diagonal(X))
@@ -115,6 +111,15 @@ class Gram:
             self.magnitude += float(centre @ centre)
         far = 0.0 if self.offset is None else 2.0 * self.offset
         self.diagonal = (diagonal - far) / self.scale
+        self._hold(double or n <= SINGLE_PRECISION_ROWS)
+
+    def _hold(self, wanted: bool) -> None:
+        """Hold the matrix or some rows of it, in double precision if wanted and possible."""
+        n, size = self.n_rows, self.cache_size * 2**20
+        double = n <= SINGLE_PRECISION_ROWS or (wanted and 8 * n * n <= size)
+        self.dtype = np.dtype(np.float64 if double else np.float32)
+        held = int(size / (n * self.dtype.itemsize))
+        self.full = held >= n
         if self.full:
             self.rows = np.empty((n, n), dtype=self.dtype)
             self._fill()
