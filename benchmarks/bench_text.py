@@ -100,8 +100,7 @@ def run_case(data: Path, folder: Path, case: Case, path: Path) -> None:
     warnings.simplefilter("ignore")
     name, n, seed, method = case
     X, views = views_of_words(data, name, folder)
-    texts, truth = rows(data, name)
-    y = hide(truth, n, seed)
+    y = hide(truth := rows(data, name)[1], n, seed)
     file = columns(case, folder)
     given = {} if file is None else dict(np.load(file))
     start = time.process_time()
@@ -147,8 +146,12 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
         for name in (*AMAZON, "mean"):
             of = [r for r in records if r["labels"] == n and name in (r["set"], "mean")]
             draws = {
-                m: {(r["set"], r["seed"]): (r["zero_one"], r["mae"]) for r in of if r["method"] == m}
-                for m in METHODS
+                method: {
+                    (r["set"], r["seed"]): (r["zero_one"], r["mae"])
+                    for r in of
+                    if r["method"] == method
+                }
+                for method in METHODS
             }
             both = set.intersection(*(set(d) for d in draws.values() if d)) if of else set()
             if not both:
@@ -156,13 +159,15 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
             row: dict[str, Any] = {"labels": n, "set": name, "draws": len(both)}
             for method, title in METHODS.items():
                 errors = [draws[method][key] for key in both if key in draws[method]]
-                row[title] = " / ".join(f"{e:.3f}" for e in np.mean(errors, axis=0)) if errors else "-"
+                mean = np.mean(errors, axis=0) if errors else []
+                row[title] = " / ".join(f"{e:.3f}" for e in mean) or "-"
             table.append(row)
     show("Reviews: zero-one error / MAE on unlabelled texts", table)
     honest = []
     for n in sorted({r["labels"] for r in records}):
         for method, title in METHODS.items():
-            of = [r for r in records if (r["labels"], r["method"]) == (n, method) and "margins" in r]
+            of = [r for r in records if (r["labels"], r["method"]) == (n, method)]
+            of = [r for r in of if "margins" in r]
             if not of:
                 continue
             row = {"labels": n, "method": title, "cases": len(of)}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from tordinal.tables.next_rows import NextRows
-    from tordinal.tables.table import Table
+    from tordinal.tables.table import Table as InputTable
 
 __all__ = ["next_rows"]
 
@@ -121,7 +121,7 @@ def next_rows(
         _print_rows(console_for(out, quiet), rows, target, [*forms, out], len(prepared.part))
 
 
-def _with_new_column(table: "Table", target: str) -> "Table":
+def _with_new_column(table: "InputTable", target: str) -> "InputTable":
     """The table with an empty column for the ratings, unless it has one or its name is misspelt."""
     from tordinal.tables.collected import with_target
 

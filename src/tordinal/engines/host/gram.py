@@ -106,7 +106,7 @@ class Gram:
         diagonal = self._check(kernel.diagonal(X))
         self.magnitude, self.resolved = float(np.abs(diagonal).max()), True
         self.offset, self.scale = self._offset_and_scale(diagonal)
-        self.accuracy = VALUE_ERRORS * self.magnitude
+        self.accuracy = float(VALUE_ERRORS * self.magnitude)
         if centre is not None:
             self.magnitude += float(centre @ centre)
         far = 0.0 if self.offset is None else 2.0 * self.offset

@@ -262,7 +262,8 @@ class CudaSMO(Solver):
     def _start(self, task: Task) -> tuple[Any, Any, Array]:
         """A feasible start, as `WarmStarts.state_for` makes it: beta, h and c."""
         xp, device = self.data.device.xp, self.data.device
-        n, m, warm = len(task.y), self.problem.n_thresholds, task.warm
+        n, m = len(task.y), self.problem.n_thresholds
+        warm: Any = task.warm
         if isinstance(warm, DeviceSolution):
             if (swapped := self._after_swaps(task, warm.end)) is not None:
                 return swapped
