@@ -11,6 +11,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import scipy.linalg
+
+from tordinal.engines.cuda.device import Device
 
 COMPILER = shutil.which("g++") or shutil.which("clang++")
 HERE = Path(__file__).parent
@@ -55,6 +58,11 @@ class EmulatedDevice:
 
     def release(self):
         self.released += 1
+
+    cholesky = Device.cholesky
+
+    def cholesky_solve(self, lower, right):
+        return scipy.linalg.cho_solve((lower, True), right)
 
     def launch(self, name, n_blocks, dtype, *arguments):
         block(dtype, name, 0, 1, 0, arguments)

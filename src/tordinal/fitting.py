@@ -16,8 +16,6 @@ from tordinal.calibration import Calibration, fit_calibration
 from tordinal.class_ratios import predicted_counts, resolve_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
-from tordinal.engines.cuda.gram import CudaGram
-from tordinal.engines.cuda.pseudo_labels import CudaLabels
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.pseudo_labels import HostLabels
 from tordinal.engines.host.rows import Rows
@@ -216,7 +214,7 @@ def run_algorithm_1(
 ) -> Transduction:
     """Algorithm 1 with a solver; without unlabelled rows, one training."""
     recipe.n_levels(rows.rank)  # raises an error for a schedule with too many levels
-    labels = labels_for(solver, rows)
+    labels = solver.data.pseudo_labels(rows.rank, rows.weight)
 
     def counts(supervised: Any) -> Index:
         def posteriors() -> Array:
@@ -231,13 +229,6 @@ def run_algorithm_1(
 
     trainer = SolverTrainer(solver, labels, recipe.tol, recipe.max_iter, on_chunk)
     return transduce(trainer, labels, recipe.schedule, counts, on_training)
-
-
-def labels_for(solver: Solver, rows: TrainingSet) -> HostLabels:
-    """The labels of some rows, where the solver leaves projections."""
-    if isinstance(solver.data, CudaGram):
-        return CudaLabels(rows.rank, rows.weight, solver.data.device)
-    return HostLabels(rows.rank, rows.weight)
 
 
 def _calibrated(recipe: Recipe, solver: Solver, rows: TrainingSet) -> Calibration:

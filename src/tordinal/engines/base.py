@@ -91,6 +91,9 @@ class TrainingData(Protocol):
     def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
         """Projections that a model with these weights predicts, minus a shift; and the shift."""
 
+    def pseudo_labels(self, rank: Ranks, weight: Array) -> PseudoLabels:
+        """Labels of the rows, where a solver leaves their projections."""
+
 
 class RowBlocks(Protocol):
     """Rows in blocks, wherever these lie: functions of a block are mapped and summed.
@@ -142,8 +145,10 @@ class KernelMatrix(TrainingData, Protocol):
 
     Attributes
     ----------
+    device : Device or None
+        The GPU that holds it; None: this machine.
     full : bool
-        Whether the matrix is held in full.
+        Whether the matrix is held in full on this machine.
     rows : ndarray of shape (n_rows, n_rows)
         The matrix, if it is.
     diagonal : ndarray of shape (n_rows,)
@@ -152,6 +157,7 @@ class KernelMatrix(TrainingData, Protocol):
         About the largest kernel value before scaling, and the error of one.
     """
 
+    device: Any
     full: bool
     rows: Any
     diagonal: Array

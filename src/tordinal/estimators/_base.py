@@ -26,6 +26,7 @@ from tordinal.calibration import Calibration, agree_with
 from tordinal.class_ratios import check_class_ratio
 from tordinal.couplings import Coupling, Reduction
 from tordinal.distances import Matrix
+from tordinal.engines.cuda.device import ENGINES, resolve_engine
 from tordinal.estimators._calibrator import Calibrator, Evidence
 from tordinal.fitting import Model, Recipe, fit_model
 from tordinal.kernels import KERNELS
@@ -48,6 +49,7 @@ KERNEL_CONSTRAINTS: dict[str, list[Any]] = {
     "tol": [Interval(Real, 0.0, None, closed="neither")],
     "max_iter": [Interval(Integral, -1, None, closed="left")],
     "cache_size": [Interval(Real, 0.0, None, closed="neither")],
+    "engine": [StrOptions(set(ENGINES))],
     "callback": [callable, None],
     "verbose": ["verbose"],
 }
@@ -93,7 +95,12 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     classes: Any
     tol: float
     max_iter: int
+    engine: str
     verbose: int
+
+    def __setstate__(self, state: dict[str, Any]) -> None:
+        """Restore a pickled or saved model, of versions without a choice of engine too."""
+        super().__setstate__({"engine": "host", **state})
 
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
@@ -170,11 +177,18 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
                 )
         return super().score(X, y, sample_weight=sample_weight)
 
-    def _recipe(self, coupling: Coupling | None = None) -> Recipe:
-        """How to fit, from the parameters that this estimator has."""
+    def _engine(self, n_rows: int) -> str:
+        """Where kernel values of so many rows are held, by `engine`."""
+        name = type(self).__name__
+        say = (lambda line: print(f"[{name}] {line}")) if self.verbose else None
+        return resolve_engine(self.engine, n_rows, say)
+
+    def _recipe(self, n_rows: int, coupling: Coupling | None = None) -> Recipe:
+        """How to fit so many rows, from the parameters that this estimator has."""
         names = [field for field in Recipe.__dataclass_fields__ if hasattr(self, field)]
         given = {name: getattr(self, name) for name in names}
         given["loss"] = check_loss(given.get("loss", "hinge"))
+        given["engine"] = self._engine(n_rows)
         given["coupling"] = Reduction() if coupling is None else coupling
         if "class_ratio" in given:
             given["class_ratio"] = check_class_ratio(given["class_ratio"], len(self.classes_))
@@ -213,7 +227,7 @@ class ThresholdClassifier(KernelClassifier):
         With a given `calibration` no rows are kept for one.
         """
         rows = self._read(X, y, sample_weight)
-        recipe = self._recipe(coupling)
+        recipe = self._recipe(len(rows.rank), coupling)
         with Progress(self, n_levels=recipe.n_levels(rows.rank)) as progress:
             model = fit_model(recipe, rows, progress=progress)
         solution = model.solution

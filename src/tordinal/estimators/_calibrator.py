@@ -13,6 +13,7 @@ from tordinal.calibration import (
     fit_calibration,
     identity_calibration,
 )
+from tordinal.engines.cuda.device import resolve_engine
 from tordinal.fitting import Recipe, held_out
 from tordinal.kernels import Kernel, Precomputed
 from tordinal.losses import Logistic
@@ -111,6 +112,8 @@ class Calibrator:
             fold = content_folds(rows.X, rows.rank, N_SPLITS)
         except ValueError:  # too few labels to hold any out
             return kept[0], distances[0]
+        if recipe.engine == "cuda":  # a saved model may be where there is no GPU
+            recipe = replace(recipe, engine=resolve_engine("auto", len(rows.rank)))
         data = recipe.hold(kernel, rows.X, self.n_classes)
         for k in range(N_SPLITS):
             hidden = np.flatnonzero(fold == k)

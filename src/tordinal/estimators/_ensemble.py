@@ -102,12 +102,12 @@ class EnsembleClassifier(KernelClassifier):
         # The kernel has the parameters of the search, for any rows that a member is fitted to.
         gamma = getattr(data.kernel(candidate), "gamma", self.gamma)
         kind = TOR if candidate.transductive else REDSVM
+        rows = data.fitted if candidate.transductive else data.labeled
         model = kind(
             gamma=gamma, degree=self.degree, coef0=self.coef0, tol=self.tol,
-            max_iter=self.max_iter, cache_size=self.cache_size, callback=listen,
-            classes=list(range(data.rows.n_classes)), **candidate.params,
+            max_iter=self.max_iter, cache_size=self.cache_size, engine=data.engine(len(rows)),
+            callback=listen, classes=list(range(data.rows.n_classes)), **candidate.params,
         )  # fmt: skip
-        rows = data.fitted if candidate.transductive else data.labeled
         X, rank = data.view(candidate), data.rows.rank
         part = take(X, rows, rows, pairwise=candidate.kernel == "precomputed")
         distances = model._fit_member(part, rank[rows], data.fit_weight[rows], calibration)

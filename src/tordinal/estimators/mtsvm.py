@@ -55,7 +55,7 @@ class MTSVM(KernelClassifier):
         How labels are swapped between two trainings, as in `TOR`.
     class_ratio : {"labeled", "uniform"} or array-like of shape (n_classes,), default="labeled"
         Class proportions of the unlabelled rows. Pass the true ones where you know them.
-    tol, max_iter, cache_size, callback, verbose
+    tol, max_iter, cache_size, engine, callback, verbose
         As in `TOR`.
     n_jobs : int, default=None
         Classes trained at the same time, in threads that share one kernel matrix. -1: all cores.
@@ -123,6 +123,7 @@ class MTSVM(KernelClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         cache_size: float = 2500,
+        engine: str = "host",
         n_jobs: int | None = None,
         callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
@@ -149,7 +150,7 @@ class MTSVM(KernelClassifier):
         """
         rows = self._read(X, y, sample_weight)
         X, rank, n_classes = rows.X, rows.rank, rows.n_classes
-        recipe = self._recipe()
+        recipe = self._recipe(len(rank))
         ratio = resolve_ratio(recipe.class_ratio, rank, None, n_classes)
         # Two classes are one problem: the other one is its mirror image.
         positives = [1] if n_classes == 2 else list(range(n_classes))

@@ -32,7 +32,7 @@ class SVOR(ThresholdClassifier):
     classes : array-like, default=None
         All labels from the lowest to the highest. None: the labels in y, sorted. Needed where that
         order is wrong, as for words, or where a class has no label yet.
-    tol, max_iter, cache_size, callback, verbose
+    tol, max_iter, cache_size, engine, callback, verbose
         As in `REDSVM`.
 
     Attributes
@@ -86,6 +86,7 @@ class SVOR(ThresholdClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         cache_size: float = 2500,
+        engine: str = "host",
         callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
     ):

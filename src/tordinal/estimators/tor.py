@@ -76,6 +76,11 @@ class TOR(ThresholdClassifier):
     cache_size : float, default=2500
         Memory for kernel values in MB. Beyond it kernel rows are computed when needed. Raise it for
         more than 25,000 rows where there is memory.
+    engine : {"host", "cuda", "auto"}, default="host"
+        Where kernel values are and solvers work on them: this machine, or an NVIDIA GPU (needs
+        ``pip install "tordinal[cuda]"``). "auto" takes a GPU where there is one and the rows are
+        many enough for it to be faster. Linear models with fewer features than rows are always
+        solved on this machine.
     callback : callable, default=None
         Called with what is being done, how much of it is done, and how much there is, such as for
         a progress bar.
@@ -153,6 +158,7 @@ class TOR(ThresholdClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         cache_size: float = 2500,
+        engine: str = "host",
         callback: Callable[[str, int, int], None] | None = None,
         verbose: int = 0,
     ):

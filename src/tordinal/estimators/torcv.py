@@ -112,7 +112,7 @@ class TORCV(EnsembleClassifier):
     classes : array-like, default=None
         All labels from the lowest to the highest. None: the labels in y, sorted. Needed where that
         order is wrong, as for words, or where a class has no label yet.
-    tol, max_iter, cache_size
+    tol, max_iter, cache_size, engine
         As in `TOR`.
     n_jobs : int, default=None
         Fits at the same time, with joblib. -1 uses all cores, which pays for searches of more
@@ -249,6 +249,7 @@ class TORCV(EnsembleClassifier):
         tol: float = 1e-3,
         max_iter: int = -1,
         cache_size: float = 2500,
+        engine: str = "host",
         n_jobs: int | None = None,
         random_state: Any = 0,
         callback: Callable[[str, int, int], None] | None = None,
@@ -337,6 +338,7 @@ class TORCV(EnsembleClassifier):
             base=Recipe(
                 gamma=self.gamma, degree=self.degree, coef0=self.coef0, tol=self.tol,
                 max_iter=self.max_iter, cache_size=self.cache_size,
+                engine=self._engine(len(rows.rank)),
             ),
             C=options([float(C) for C in self._grid()]),
             kernel=options(self.kernel),

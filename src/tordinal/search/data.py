@@ -1,6 +1,6 @@
 """The rows of a search: their folds, their views, and the form in which they are solved."""
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 from sklearn.utils import check_random_state
 
 from tordinal.distances import Matrix
+from tordinal.engines.cuda.device import FEWEST_ROWS
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import Rows
 from tordinal.fitting import Recipe
@@ -141,7 +142,12 @@ class SearchData:
     def hold(self, candidate: Candidate, rows: Index) -> Gram | Rows:
         """Some rows, in the form in which the candidate is fitted fastest."""
         X = take(self.view(candidate), rows, rows, pairwise=candidate.kernel == "precomputed")
-        return self.recipe(candidate).hold(self.kernel(candidate), X, self.rows.n_classes)
+        recipe = replace(self.recipe(candidate), engine=self.engine(len(rows)))
+        return recipe.hold(self.kernel(candidate), X, self.rows.n_classes)
+
+    def engine(self, n_rows: int) -> str:
+        """Where kernel values of so many rows are held: few are faster on this machine."""
+        return self.config.base.engine if n_rows >= FEWEST_ROWS else "host"
 
     @property
     def fit_weight(self) -> Array:

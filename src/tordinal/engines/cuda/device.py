@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-__all__ = ["ENGINES", "Device", "find_device", "resolve_engine"]
+__all__ = ["ENGINES", "FEWEST_ROWS", "Device", "find_device", "resolve_engine"]
 
 ENGINES = ("host", "cuda", "auto")
 INSTALL = 'pip install "tordinal[cuda]"'
@@ -15,6 +15,9 @@ THREADS = 256  # per block
 # Threads per block of SMO's steps: more rows per thread, or more records to compare.
 STEP_THREADS = 256
 LANES = 32
+# Rows from which a GPU is faster than this machine: launches cost more than steps on few rows;
+# benchmarks cuda.
+FEWEST_ROWS = 2000
 RESERVE = 2**28  # bytes that the driver and compiled kernels may still ask for
 
 
@@ -63,6 +66,23 @@ class Device:
     def release(self) -> None:
         """Give memory that no array uses back to the device, for other programs."""
         self.xp.get_default_memory_pool().free_all_blocks()
+
+    # Factors ------------------------------------------------------------------------------------
+
+    def cholesky(self, A: Any) -> Any | None:
+        """The lower Cholesky factor; None if a matrix is not positive definite."""
+        try:
+            lower = self.xp.linalg.cholesky(A)
+        except self.xp.linalg.LinAlgError:
+            return None
+        return lower if bool(self.xp.isfinite(lower.diagonal()).all()) else None
+
+    def cholesky_solve(self, lower: Any, right: Any) -> Any:
+        """Solve with a lower factor."""
+        from cupyx.scipy.linalg import solve_triangular
+
+        half = solve_triangular(lower, right, lower=True, check_finite=False)
+        return solve_triangular(lower, half, lower=True, trans=1, check_finite=False)
 
     # Kernels ------------------------------------------------------------------------------------
 
@@ -152,13 +172,15 @@ def _no_gpu(why: str) -> str:
     )
 
 
-def resolve_engine(engine: str, note: Callable[[str], None] | None = None) -> str:
-    """The engine that is used: "auto" becomes "cuda" where CuPy and a GPU are there, else "host".
+def resolve_engine(engine: str, n_rows: int, note: Callable[[str], None] | None = None) -> str:
+    """The engine that is used: "auto" is "cuda" where there is a GPU, and rows enough for it.
 
     Parameters
     ----------
     engine : {"host", "cuda", "auto"}
         What the user asks for. "cuda" raises an error if it is not available.
+    n_rows : int
+        Number of training rows.
     note : callable, optional
         Gets a sentence about the choice that "auto" makes.
 
@@ -169,19 +191,23 @@ def resolve_engine(engine: str, note: Callable[[str], None] | None = None) -> st
 
     Examples
     --------
-    >>> resolve_engine("host")
+    >>> resolve_engine("host", 100)
     'host'
     """
     if engine == "host":
+        return "host"
+    note = note or (lambda line: None)
+    if engine == "auto" and n_rows < FEWEST_ROWS:
+        note(f"engine='auto' uses the host, which is faster for {n_rows:,} rows")
         return "host"
     try:
         device = find_device()
     except (ImportError, RuntimeError) as error:
         if engine == "cuda":
             raise
-        if note is not None:
-            note(f"engine='auto' uses the host: {str(error).partition(', or use')[0]}")
+        reason = str(error).partition("needs ")[2].partition(". ")[0]
+        note(f"engine='auto' uses the host: a GPU needs {reason}")
         return "host"
-    if engine == "auto" and note is not None:
+    if engine == "auto":
         note(f"engine='auto' uses the GPU ({device.name})")
     return "cuda"

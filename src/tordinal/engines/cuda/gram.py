@@ -8,8 +8,10 @@ from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
 from tordinal.engines.cuda.device import THREADS, find_device
+from tordinal.engines.cuda.pseudo_labels import CudaLabels
 from tordinal.engines.host.gram import ERRORS, Gram
 from tordinal.kernels import RBF, Kernel, LaplacianKernel, Linear, Perceptron, Poly
+from tordinal.reduction import Ranks
 from tordinal.threads import blocks
 
 __all__ = ["CudaGram", "most_rows"]
@@ -115,6 +117,10 @@ class CudaGram(Gram):
     def private(self, share: float = 1.0) -> "CudaGram":
         """The matrix itself: all solvers share it."""
         return self
+
+    def pseudo_labels(self, rank: Ranks, weight: Array) -> CudaLabels:
+        """Labels of the rows."""
+        return CudaLabels(rank, weight, self.device)
 
     def rounding_of(self, size: float) -> float:
         """`rounding`, given the sum of the absolute weights."""

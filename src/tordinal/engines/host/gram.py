@@ -15,9 +15,11 @@ from numba import njit
 from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
+from tordinal.engines.host.pseudo_labels import HostLabels
 from tordinal.engines.host.rows import power_of_four, size_of
 from tordinal.engines.host.symmetric import symmetric_times
 from tordinal.kernels import Custom, Kernel, Linear, Precomputed
+from tordinal.reduction import Ranks
 from tordinal.threads import BLOCK, blocks, in_blocks, in_parts, n_threads
 
 __all__ = ["Gram"]
@@ -84,6 +86,7 @@ class Gram:
     """
 
     in_features = False
+    device: Any = None
 
     def __sizeof__(self) -> int:
         """Size in bytes, so that a cluster sends it once and not with every task."""
@@ -181,6 +184,10 @@ class Gram:
         return Gram(
             self.kernel, self.X, self.cache_size * share, double=self.double, centre=self.centre
         )
+
+    def pseudo_labels(self, rank: Ranks, weight: Array) -> HostLabels:
+        """Labels of the rows."""
+        return HostLabels(rank, weight)
 
     def _fill(self) -> None:
         """Compute the upper triangle block by block on all cores, and mirror it."""

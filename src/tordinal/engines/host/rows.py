@@ -16,7 +16,9 @@ from numpy.typing import NDArray
 
 from tordinal.engines.base import Block
 from tordinal.engines.host.dense import DenseBlock
+from tordinal.engines.host.pseudo_labels import HostLabels
 from tordinal.engines.host.sparse import SparseBlock
+from tordinal.reduction import Ranks
 from tordinal.threads import CHUNK, SMALL, blocks, in_blocks, n_threads
 
 __all__ = ["Rows", "linear_rows", "power_of_four", "size_of"]
@@ -69,6 +71,10 @@ class Rows:
     def private(self, share: float = 1.0) -> "Rows":
         """The rows for one solver among several that work at the same time."""
         return Rows(self.matrix, self.scale, self.centre)
+
+    def pseudo_labels(self, rank: Ranks, weight: Array) -> HostLabels:
+        """Labels of the rows."""
+        return HostLabels(rank, weight)
 
     @property
     def dtype(self) -> Any:

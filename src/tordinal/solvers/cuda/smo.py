@@ -42,7 +42,7 @@ class Extremes(NamedTuple):
     c: Array
 
 
-class Sums(NamedTuple):
+class DualSums(NamedTuple):
     """Sums over rows: a'h, losses, the sum of |a|, a'a, and s'beta."""
 
     norm: float
@@ -93,7 +93,7 @@ class CudaSMO(Solver):
 
     @classmethod
     def handles(cls, problem: Problem, data: Any) -> bool:
-        return isinstance(data, CudaGram) and not problem.smooth
+        return not (problem.smooth or data.in_features) and data.device is not None
 
     # A training ---------------------------------------------------------------------------------
 
@@ -194,7 +194,7 @@ class CudaSMO(Solver):
         out = device.get(self._out)
         return Extremes(int(out[0]), *out[1:].reshape(3, m))
 
-    def _sums(self, beta: Any, h: Any, t: Array) -> Sums:
+    def _sums(self, beta: Any, h: Any, t: Array) -> DualSums:
         """Sums over the rows with a cost, for the objective at (h, t) and for the dual."""
         device, n, m = self.data.device, self.data.n_rows, len(t)
         n_blocks = min(-(-n // 256), CUDA.sum_blocks)
@@ -204,7 +204,7 @@ class CudaSMO(Solver):
             "row_sums", n_blocks, self.data.dtype, n, m, self._y, self._cost, h, beta,
             device.put(t), *self._spans, float(low), float(high), float(kink), parts,
         )  # fmt: skip
-        return Sums(*device.get(parts).sum(axis=0).tolist())
+        return DualSums(*device.get(parts).sum(axis=0).tolist())
 
     def _gap_too_large(self, task: Task, beta: Any, h: Any, view: Extremes) -> bool:
         """Whether the duality gap is still too large."""
@@ -213,10 +213,10 @@ class CudaSMO(Solver):
         value = self._objective(sums, t)
         return task.gap_too_large(value + self._dual(sums, view.c), value)
 
-    def _objective(self, sums: Sums, t: Array) -> float:
+    def _objective(self, sums: DualSums, t: Array) -> float:
         return 0.5 * sums.norm + self.problem.coupling.penalty(t) + sums.losses
 
-    def _dual(self, sums: Sums, c: Array) -> float:
+    def _dual(self, sums: DualSums, c: Array) -> float:
         r, kink = self.problem.coupling.r, self.problem.lines.kink
         return 0.5 * (sums.norm + r * float(c @ c)) - kink * sums.signed
 

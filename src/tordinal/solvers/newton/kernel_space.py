@@ -1,18 +1,16 @@
 """The feature space of a kernel: products with K, Newton's equations and their preconditioner."""
 
 from collections.abc import Callable
-from contextlib import nullcontext
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.linalg.lapack import dpotrf, spotrf
 
 from tordinal.engines.base import KernelMatrix
 from tordinal.engines.host.symmetric import symmetric_times
-from tordinal.solvers.linalg import Factor, cholesky_solve
+from tordinal.solvers.linalg import Factor
+from tordinal.solvers.newton.matrices import matrices_for
 from tordinal.solvers.tuning import KERNEL_NEWTON as TUNING
-from tordinal.threads import BLOCK, all_threads, in_blocks
 
 __all__ = ["KernelSpace", "Preconditioner", "precondition"]
 
@@ -21,6 +19,7 @@ Index = NDArray[np.int64]
 
 SAFE = 100.0  # multiple of rounding errors below which the remaining curvature in t is not trusted
 INCONSISTENT = 1e-3  # largest relative error of a factor
+RIDGE = 1e-6  # what first makes an indefinite matrix definite, relative to its largest value
 
 
 class KernelSpace:
@@ -36,10 +35,7 @@ class KernelSpace:
 
     def __init__(self, gram: KernelMatrix, used: Index):
         self.gram, self.used, self.n = gram, used, len(used)
-        self.matrix: Any = None
-        if gram.full:
-            whole = self.n == gram.n_rows
-            self.matrix = gram.rows if whole else gram.rows[np.ix_(used, used)]
+        self.matrices = matrices_for(gram, used)
         self.means = self._uncentred_times(np.full(self.n, 1.0 / self.n))
         self.sample = np.arange(0, self.n, -(-self.n // TUNING.factored_rows))
         self.diagonal = gram.diagonal[used] - 2.0 * self.means + self.means.mean()
@@ -53,11 +49,14 @@ class KernelSpace:
         self._columns: Any = None
 
     def _uncentred_times(self, v: Array) -> Array:
-        if self.matrix is None:
-            whole = np.zeros(self.gram.n_rows)
-            whole[self.used] = v
-            return self.gram.times(whole)[self.used]
-        return self.gram.times(v) if self.n == self.gram.n_rows else symmetric_times(self.matrix, v)
+        if self.n == self.gram.n_rows:
+            return self.gram.times(v)
+        held = getattr(self.matrices, "held", None)
+        if held is not None:
+            return np.asarray(symmetric_times(held, v), dtype=np.float64)
+        whole = np.zeros(self.gram.n_rows)
+        whole[self.used] = v
+        return self.gram.times(whole)[self.used]
 
     def times(self, v: Array) -> Array:
         """K v, centred."""
@@ -68,8 +67,7 @@ class KernelSpace:
         """The same in single precision, where that is enough and the matrix is not too large."""
         if self.in_double or not self.allows_single or len(self.sample) < self.n:
             return self.times(v)
-        K = self.columns(self.sample, np.float32)
-        return symmetric_times(K, v.astype(np.float32)).astype(np.float64)
+        return self.matrices.symmetric_times(self.columns(self.sample, np.float32), v)
 
     def preconditioned_rows(self, D: Array) -> tuple[Index, float]:
         """The rows of a preconditioner with the curvatures D, and how many rows each represents.
@@ -91,17 +89,8 @@ class KernelSpace:
         kept = J is self.sample and dtype == np.float32
         if kept and self._columns is not None:
             return self._columns
-        columns = np.empty((self.n, len(J)), dtype=dtype)
         centre = self.means[J] - self.means.mean()
-
-        def fill(p: slice) -> None:
-            if self.matrix is None:
-                K = self.gram.compute(self.used[p], self.used[J])
-            else:
-                K = self.matrix[p] if len(J) == self.n else self.matrix[p][:, J]
-            columns[p] = K - self.means[p, None] - centre
-
-        in_blocks(self.n, fill, size=BLOCK)
+        columns = self.matrices.columns(self.used, J, self.means, centre, dtype)
         if kept:
             self._columns = columns
         return columns
@@ -221,6 +210,7 @@ class Preconditioner:
     """
 
     def __init__(self, space: KernelSpace, D: Array, E: Array, M: Array, dtype: Any = np.float32):
+        self.matrices = space.matrices
         J, stretch = space.preconditioned_rows(D)
         K = space.columns(J, dtype)
         self.J, self.K, self.whole = J, K, len(J) == space.n
@@ -229,12 +219,11 @@ class Preconditioner:
         self.root = np.sqrt(self.D)
         self.E = stretch * E[J]
         self.n = space.n
-        self.accurate = self.whole and self._try_factor(dtype) and self._consistent()
-        if not self.whole:
-            self._try_factor(dtype)
+        factored = self._factor()
+        self.accurate = self.whole and factored and self._consistent()
         whole = np.zeros((self.n, E.shape[1]))
         whole[J] = self.E
-        self.Y, self.KY = self._without_thresholds(whole, K @ self.E.astype(dtype))
+        self.Y, self.KY = self._without_thresholds(whole, self.matrices.times(K, self.E))
         # With a sample, the curvatures in t are those of the sample: the remainder stays positive.
         M = M + np.diag(self.E.sum(axis=0) - E.sum(axis=0))
         values, vectors = np.linalg.eigh(M - self.E.T @ self.KY[J])
@@ -242,45 +231,43 @@ class Preconditioner:
         self.accurate = self.accurate and bool(values.min() >= least)
         self.small_inverse = vectors / np.maximum(values, least) @ vectors.T
 
-    def _try_factor(self, dtype: Any) -> bool:
+    def _factor(self) -> bool:
         """Factor B; return whether that worked without raising its diagonal."""
-        root = self.root.astype(dtype)
-        B = (self.K if self.whole else self.K[self.J]) * root[:, None]
-        B *= root
-        B.flat[:: len(B) + 1] += 1.0
-        potrf = spotrf if dtype == np.float32 else dpotrf
-        with all_threads() if len(B) >= TUNING.threaded_rows else nullcontext():
-            self.factor, failed = potrf(B.T, lower=1, clean=0, overwrite_a=1)
-        if failed:  # rounding has made it indefinite
-            B = self.K[self.J].astype(np.float64) * self.root[:, None] * self.root
-            B.flat[:: len(B) + 1] += 1.0 + 1e-6 * np.abs(B).max()
-            self.factor = dpotrf(B.T, lower=1, clean=0)[0]
-        return not failed
+        matrices = self.matrices
+        K = self.K if self.whole else matrices.rows(self.K, self.J)
+        self.factor = matrices.factor(K, self.root, 0.0)
+        if self.factor is not None:
+            return True
+        K = K.astype(np.float64)  # rounding has made it indefinite
+        ridge = RIDGE * matrices.largest(K, self.root)
+        self.factor = matrices.factor(K, self.root, ridge)
+        if self.factor is None:  # values that overflow: no preconditioning
+            self.factor = matrices.factor(K, np.zeros_like(self.root), 0.0)
+        return False
 
     def _consistent(self) -> bool:
         """Whether K q = p / D, tried on one vector."""
         r = np.random.default_rng(0).normal(size=self.n)
         z_r = self.times(r)
-        p = self.root * cholesky_solve(self.factor, self.root * z_r)
+        p = self.root * self.matrices.solve(self.factor, self.root * z_r)
         z_q = z_r - self.times(p)
         return bool(np.linalg.norm(p / self.D - z_q) <= INCONSISTENT * np.linalg.norm(z_q))
 
     def times(self, v: Array) -> Array:
         """K v for a vector or a matrix, if all columns are available."""
-        v = v.astype(self.K.dtype)
-        products = symmetric_times(self.K, v) if v.ndim == 1 else self.K @ v
-        return products.astype(np.float64)
+        times = self.matrices.symmetric_times if v.ndim == 1 else self.matrices.times
+        return times(self.K, v)
 
     def _without_thresholds(self, r: Array, z_r: Array) -> tuple[Array, Array]:
         root, D = (self.root, self.D) if r.ndim == 1 else (self.root[:, None], self.D[:, None])
-        p = root * cholesky_solve(self.factor, root * z_r[self.J])
+        p = root * self.matrices.solve(self.factor, root * z_r[self.J])
         q = r.copy()
         q[self.J] -= p
         if self.accurate:
             return q, p / D
         if self.whole:
             return q, self.times(q)
-        return q, z_r - self.K @ p.astype(self.K.dtype)
+        return q, z_r - self.matrices.times(self.K, p)
 
     def __call__(self, r: Array, z_r: Array) -> tuple[Array, Array]:
         """Apply it to r, with z_r = K r; and K times the result."""
