@@ -26,7 +26,7 @@ class DeviceState:
     h : device array of shape (n_rows,)
         Projections.
     c : ndarray of shape (n_thresholds,)
-        DualSums of the variables by threshold.
+        Sums of the variables by threshold.
     t : ndarray of shape (n_thresholds,)
         Thresholds.
     y, cost : ndarray of shape (n_rows,)
