@@ -96,3 +96,9 @@ def _typed(argument):
     if isinstance(argument, float):
         return ctypes.c_double(argument)
     return ctypes.c_void_p(0) if argument is None else ctypes.c_int(argument)
+
+
+def use_instead_of_a_gpu(monkeypatch, device):
+    """Let `find_device` find this one."""
+    for module in ("device", "gram"):
+        monkeypatch.setattr(f"tordinal.engines.cuda.{module}.find_device", lambda: device)

@@ -205,8 +205,7 @@ def resolve_engine(engine: str, n_rows: int, note: Callable[[str], None] | None 
     except (ImportError, RuntimeError) as error:
         if engine == "cuda":
             raise
-        reason = str(error).partition("needs ")[2].partition(". ")[0]
-        note(f"engine='auto' uses the host: a GPU needs {reason}")
+        note(f"engine='auto' uses the host: {str(error).partition('. ')[0]}")
         return "host"
     if engine == "auto":
         note(f"engine='auto' uses the GPU ({device.name})")

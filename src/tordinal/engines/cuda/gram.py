@@ -87,9 +87,9 @@ class CudaGram(Gram):
         if n > fits:
             raise ValueError(
                 f"engine='cuda': the kernel matrix of {n:,} rows takes {4 * n * n / 2**30:.3g} GiB "
-                f"and the GPU has {free / 2**30:.3g} GiB free, enough for {fits:,} rows. Fit at "
-                "most so many rows, free memory on the GPU, or use engine='host', which computes "
-                "kernel rows as they are needed."
+                f"and the GPU has {free / 2**30:.3g} GiB free, enough for {fits:,} rows. Fit no "
+                "more rows than that, free memory on the GPU, or use engine='host', which "
+                "computes kernel rows as they are needed."
             )
         self.values = self.device.xp.empty((n, n), dtype=self.dtype)
         if type(self.kernel) in PAIRWISE and not sp.issparse(self.X):
