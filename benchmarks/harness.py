@@ -5,6 +5,7 @@ import multiprocessing
 import os
 import platform
 import resource
+import sys
 import time
 from collections.abc import Callable
 from datetime import date
@@ -16,7 +17,10 @@ import numpy as np
 from rich.console import Console
 from rich.table import Table
 
+from tordinal.engines.cuda.device import find_device
+
 PACKAGES = ("tordinal", "numpy", "scipy", "scikit-learn", "numba", "skordinal")
+WHERE_USED = {"cupy": "cupy-cuda13x", "torch": "torch", "torchkm": "torchkm"}
 
 
 def measure(work: Callable[..., dict[str, Any]], *args: Any) -> dict[str, Any]:
@@ -59,12 +63,15 @@ def show(title: str, rows: list[dict[str, Any]]) -> None:
 def save(name: str, records: list[dict[str, Any]], out: Path, quick: bool) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}{'-quick' if quick else ''}.json"
-    versions = {p: version(p) for p in PACKAGES}
+    used = [package for module, package in WHERE_USED.items() if module in sys.modules]
+    versions = {p: version(p) for p in (*PACKAGES, *used)}
     machine = {
         "cores": os.cpu_count(),
         "machine": platform.machine(),
         "python": platform.python_version(),
     }
+    if "cupy" in sys.modules:
+        machine["gpu"] = find_device().name
     content = {
         "date": date.today().isoformat(),
         "machine": machine,
@@ -87,9 +94,11 @@ def page(results: Path, target: Path) -> Path:
             continue
         content = json.loads(path.read_text())
         versions = ", ".join(f"{name} {number}" for name, number in content["versions"].items())
+        machine = content["machine"]
+        gpu = f", {machine['gpu']}" if "gpu" in machine else ""
         parts.append(
             f"\n## {path.stem}\n\n`python -m benchmarks {path.stem}`, {content['date']}, "
-            f"{content['machine']['cores']} cores, Python {content['machine']['python']}, "
+            f"{machine['cores']} cores{gpu}, Python {machine['python']}, "
             f"{versions}.\n"
         )
         notes = results / f"{path.stem}.md"
