@@ -8,7 +8,7 @@ import resource
 import time
 from collections.abc import Callable
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,12 @@ def show(title: str, rows: list[dict[str, Any]]) -> None:
 def save(name: str, records: list[dict[str, Any]], out: Path, quick: bool) -> Path:
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}{'-quick' if quick else ''}.json"
-    versions = {p: version(p) for p in PACKAGES}
+    versions = {}
+    for package in PACKAGES:
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # the checkout itself on a machine where nothing is installed
+            versions[package] = "not installed"
     machine = {
         "cores": os.cpu_count(),
         "machine": platform.machine(),
