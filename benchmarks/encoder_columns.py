@@ -229,6 +229,8 @@ def main() -> None:
         for line in pool.imap_unordered(_star, todo):
             if line:
                 print(f"{time.time() - start:.0f} s: {line}", flush=True)
+    every = [job.path(given.out).exists() for job in jobs(given.quick)]
+    print(f"{sum(every)} of {len(every)} files are there", flush=True)
 
 
 def _star(arguments: Any) -> str:

@@ -9,7 +9,7 @@ import sys
 import time
 from collections.abc import Callable
 from datetime import date
-from importlib.metadata import version
+from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
@@ -64,7 +64,12 @@ def save(name: str, records: list[dict[str, Any]], out: Path, quick: bool) -> Pa
     out.mkdir(parents=True, exist_ok=True)
     path = out / f"{name}{'-quick' if quick else ''}.json"
     used = [package for module, package in WHERE_USED.items() if module in sys.modules]
-    versions = {p: version(p) for p in (*PACKAGES, *used)}
+    versions = {}
+    for package in (*PACKAGES, *used):
+        try:
+            versions[package] = version(package)
+        except PackageNotFoundError:  # the checkout itself on a machine where nothing is installed
+            versions[package] = "not installed"
     machine = {
         "cores": os.cpu_count(),
         "machine": platform.machine(),

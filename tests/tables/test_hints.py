@@ -12,6 +12,7 @@ from tordinal.datasets import make_reviews
 from tordinal.estimators import Evidence
 from tordinal.exceptions import InputError
 from tordinal.tables.columns import TableEncoder
+from tordinal.tables.expected_error import estimate_error
 from tordinal.tables.hints import (
     choose_hints,
     fit_steps,
@@ -319,6 +320,17 @@ def test_columns_are_chosen_without_judging_hints():
     assert encoder.groups().keys() == {"numbers"}
     assert X.shape == (4, 2)
     assert encoder.get_feature_names_out()[1] == ("llm", "at least 2")
+
+
+def test_the_error_with_a_hint_is_rounded_as_the_estimated_error():
+    rank, rows = np.arange(40) % 2, np.arange(40)
+    target = Target("t", ["low", "high"], rank, [])
+    ranks = np.where(rows < 17, 1 - rank, rank)  # 0.425: one more bit makes 0.43 of 0.42
+    evidence = Evidence(rows, ranks, np.empty((40, 2)), {}, {}, "")
+    X = np.column_stack([rank, rank]).astype(float)
+    given = ({"llm": np.array([1])}, {"llm": X[:, 1]}, {}, target)
+    (hint,) = choose_hints(lambda columns: (columns, evidence), X, *given)[3]
+    assert f"{hint.error:.2f}" == f"{estimate_error(rank, ranks, [0, 1]).mae:.2f}"
 
 
 def test_errors_are_weighted_where_the_rated_rows_are_no_random_sample():

@@ -124,6 +124,9 @@ def test_the_state_of_torch_is_restored():
 def test_device(monkeypatch):
     torch = pytest.importorskip("torch", reason="needs torch")
     assert choose_device("cpu") == "cpu"
+    for missing in ("tpu", "cuda:99"):
+        with pytest.raises(ValueError, match=f"device='{missing}' is not available: .*Pass 'cpu'"):
+            choose_device(missing)
     monkeypatch.setattr(torch.cuda, "is_available", lambda: False)
     monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
     assert choose_device("auto") == "mps"

@@ -316,19 +316,21 @@ class _Errors:
 
     @property
     def mean(self) -> float:
-        return float(self._shares(self.rows) @ self.off) if len(self.rows) else np.inf
+        """As `estimate_error` computes it, so that both are rounded alike."""
+        if not len(self.rows):
+            return np.inf
+        return float(np.average(self.off, weights=self._weights(self.rows)))
 
-    def _shares(self, rows: Index) -> Array:
-        """The weights of some rows, of sum 1."""
-        w = self.weights[rows] if self.weights[rows].any() else np.ones(len(rows))
-        return w / w.sum()
+    def _weights(self, rows: Index) -> Array:
+        return self.weights[rows] if self.weights[rows].any() else np.ones(len(rows))
 
     def gain(self, other: "_Errors") -> tuple[float, bool]:
         """By how much another error is lower on the same rows, and whether beyond chance."""
         rows, here, there = np.intersect1d(self.rows, other.rows, return_indices=True)
         if len(rows) == 0:
             return 0.0, False
-        share, gain = self._shares(rows), self.off[here] - other.off[there]
+        share, gain = self._weights(rows), self.off[here] - other.off[there]
+        share = share / share.sum()
         mean = float(share @ gain)
         return mean, mean > SIGNIFICANT * float(np.sqrt(share**2 @ (gain - mean) ** 2))
 

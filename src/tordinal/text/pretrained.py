@@ -136,6 +136,14 @@ def choose_device(device: str) -> str:
     import torch
 
     if device != "auto":
+        try:
+            torch.empty(0, device=device)
+        except (RuntimeError, AssertionError) as error:
+            why = str(error).partition("\n")[0].rstrip(".")
+            raise ValueError(
+                f"device={device!r} is not available: {why}. Pass 'cpu', or 'auto' for a GPU where "
+                "there is one."
+            ) from None
         return device
     if torch.cuda.is_available():
         return "cuda"
