@@ -11,6 +11,8 @@
 #define SIDE 1
 #define PAUSE sched_yield()
 #define UNROLL
+#define UNROLL_BY_FOUR
+#define __restrict__
 #define NOINLINE
 #define DYNAMIC_SHARED(name) double* name = dynamic_shared.data()
 #define __global__
@@ -36,6 +38,7 @@ static double __longlong_as_double(long long bits)
 template <class T> T __shfl_xor_sync(unsigned, T value, int) { return value; }
 template <class T> T __ldcg(const T* at) { return *(const volatile T*)at; }
 static void __syncthreads() {}
+static void __syncwarp() {}
 static void __threadfence() { __atomic_thread_fence(__ATOMIC_SEQ_CST); }
 static void atomicAdd(unsigned* at, unsigned value) { __atomic_fetch_add(at, value, __ATOMIC_SEQ_CST); }
 

@@ -51,7 +51,8 @@ def test_an_extreme_one_ends_with_the_truth(combination, seed):
     assert verdict(case(seed, combination, find_device())).broken == []
 
 
-DEVICES = {"one block": EmulatedDevice, "three blocks": lambda: EmulatedDevice(3)}
+# As many blocks as records: the more, the larger the working set.
+DEVICES = {"one block": EmulatedDevice, "twelve blocks": lambda: EmulatedDevice(12)}
 COUPLINGS = [Reduction(), Implicit(), Explicit()]
 
 

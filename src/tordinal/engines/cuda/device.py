@@ -17,7 +17,7 @@ STEP_THREADS = 256
 LANES = 32
 # Rows from which a GPU is faster than this machine: launches cost more than steps on few rows;
 # benchmarks cuda.
-FEWEST_ROWS = 2000
+FEWEST_ROWS = 3000
 RESERVE = 2**28  # bytes that the driver and compiled kernels may still ask for
 
 

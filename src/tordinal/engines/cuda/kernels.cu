@@ -11,6 +11,7 @@ typedef long long i64;
 #define SIDE 16               // threads along one side of a tile of kernel values
 #define PAUSE
 #define UNROLL _Pragma("unroll")
+#define UNROLL_BY_FOUR _Pragma("unroll 4")
 #define NOINLINE __noinline__
 #define DYNAMIC_SHARED(name) extern __shared__ double name[]
 #endif
@@ -19,6 +20,13 @@ typedef long long i64;
 #define ROWS_AT_A_TIME 4      // of a product: v is read once for all of them
 #define TILE 64               // rows and columns of kernel values computed by one block
 #define DEPTH 16              // features that a block holds at a time
+#define GROUPS 8              // of records, each of which offers a row to raise and one to lower
+#define WORKING (2 * GROUPS)  // variables on which steps are taken between two waits
+#define WIDE (LANES < WORKING ? LANES : WORKING)
+// Most steps between two waits, and the share of the first violation at which they end: more steps,
+// or more waits; benchmarks cuda.
+#define INNER_STEPS 8
+#define INNER_SHARE 0.5
 #define INF __longlong_as_double(0x7ff0000000000000LL)
 #define TAU 1e-12             // least curvature of a pair, for kernels that are not positive definite
 
@@ -225,14 +233,92 @@ __device__ Best best_of_warp(Best mine, int lanes)
     return mine;
 }
 
-// The best of all warps, for every thread, once each warp has stored its own and all have waited.
-__device__ Best best_of_block(const Best* of_warps)
+// The variables on which a block takes steps between two waits; all blocks hold the same.
+struct WorkingSet {
+    int at[WORKING];          // a record, or -1
+    int row[WORKING], k[WORKING];
+    double g[WORKING];        // gradient
+    double up[WORKING], down[WORKING];  // how far the variable can move
+    double moved[WORKING];
+    double K[WORKING][WORKING];
+    int changed[WORKING], n_changed;  // entries that moved
+    int steps;
+    double room;              // how far all steps of a pair of thresholds can move
+
+    __device__ double curvature(int v, int w, double r) const
+    {
+        const double q = K[v][v] + K[w][w] - 2.0 * K[v][w] + (k[v] == k[w] ? 0.0 : 2.0 * r);
+        return q > TAU ? q : TAU;
+    }
+};
+
+// Steps on pairs of the working set, by one warp: the variable with the least gradient is raised,
+// and of the others that which gains most (second order) is lowered.
+__device__ void solve_working_set(
+    WorkingSet& set, double goal, int most_steps, double r, int raised, int lowered)
 {
-    const int lane = threadIdx.x % LANES, warps = blockDim.x / LANES;
-    Best mine = {INF, 0x7fffffff, 0};
-    for (int w = lane; w < warps; w += LANES)
-        keep(mine, of_warps[w].score, of_warps[w].row, of_warps[w].at);
-    return best_of_warp(mine, LANES);
+    const int begin = threadIdx.x % WIDE;
+    double room = set.room, enough = goal;
+    int steps = 0;
+    while (steps < most_steps && room > 0.0) {
+        Best up = {INF, 0x7fffffff, 0}, low = {INF, 0x7fffffff, 0};
+        for (int v = begin; v < WORKING; v += WIDE) {
+            if (set.up[v] > 0.0 && (raised < 0 || set.k[v] == raised)) keep(up, set.g[v], v, 0);
+            if (set.down[v] > 0.0 && (raised < 0 || set.k[v] == lowered)) keep(low, -set.g[v], v, 0);
+        }
+        up = best_of_warp(up, WIDE);
+        low = best_of_warp(low, WIDE);
+        const double violation = -low.score - up.score;
+        if (steps == 0 && INNER_SHARE * violation > goal) enough = INNER_SHARE * violation;
+        if (!(violation > (steps ? enough : goal))) break;
+        const int i = up.row;
+        Best partner = {INF, 0x7fffffff, 0};
+        for (int v = begin; v < WORKING; v += WIDE) {
+            const double b = set.g[v] - up.score;
+            if (!(b > 0.0) || !(set.down[v] > 0.0) || (raised >= 0 && set.k[v] != lowered)) continue;
+            keep(partner, -b * (b / set.curvature(i, v, r)), v, 0);
+        }
+        partner = best_of_warp(partner, WIDE);
+        const int j = partner.row, k = set.k[i], l = set.k[j];
+        const double up_room = set.up[i], low_room = set.down[j];
+        double step = (set.g[j] - up.score) / set.curvature(i, j, r);
+        step = up_room < step ? up_room : step;
+        step = low_room < step ? low_room : step;
+        step = room < step ? room : step;
+        __syncwarp();
+        for (int v = begin; v < WORKING; v += WIDE) {
+            if ((int)threadIdx.x >= WIDE) continue;  // lanes beyond the set mirror the others
+            const int sides = (set.k[v] == k) - (set.k[v] == l);
+            set.g[v] += step * (set.K[i][v] - set.K[j][v]) + r * step * sides;
+            if (v == i) {
+                set.up[v] = step == up_room ? 0.0 : set.up[v] - step;
+                set.down[v] += step;
+                set.moved[v] += step;
+            }
+            if (v == j) {
+                set.down[v] = step == low_room ? 0.0 : set.down[v] - step;
+                set.up[v] += step;
+                set.moved[v] -= step;
+            }
+        }
+        if (raised >= 0 && raised < lowered) room -= step;
+        steps++;
+        __syncwarp();
+    }
+    for (int v = begin; v < WORKING; v += WIDE) {
+        int place = 0, count = 0;
+        for (int u = 0; u < WORKING; u++) {
+            const int did = set.moved[u] != 0.0;
+            place += did && u < v;
+            count += did;
+        }
+        if (set.moved[v] != 0.0 && (int)threadIdx.x < WIDE) set.changed[place] = v;
+        if (threadIdx.x == 0) set.n_changed = count;
+    }
+    if (threadIdx.x == 0) {
+        set.steps = steps;
+        set.room = room;
+    }
 }
 
 // Wait for all blocks. They run at the same time, which the launch as a cooperative kernel ensures.
@@ -263,10 +349,11 @@ struct Rows {
     {
         return masks[(i64)(k >> 5) * n + p] >> (k & 31) & 1u;
     }
-    __device__ double gradient(int p, int k) const
+    __device__ double offset(int rank, int k) const
     {
-        return h[p] + (rc[k] - (y[p] > k ? kink : -kink));
+        return rc[k] - (rank > k ? kink : -kink);
     }
+    __device__ double gradient(int p, int k) const { return h[p] + offset(y[p], k); }
 };
 
 // The least gradient of a variable that can rise and the largest of one that can fall, for each
@@ -335,23 +422,24 @@ struct Box {
 
 // Steps on two variables at a time, until the violation is at most `tol` or `most_steps` are taken.
 //
-// One step, of all blocks: every thread adds the last change to h of its rows and finds the
+// One round, of all blocks: every thread adds the last changes to h of its rows and finds the
 // variable of them to raise and the one to lower; every warp publishes its two best. All blocks
-// wait for each other once. Then every block finds for itself the variable to raise, and the
-// partner among the published ones that gains most (second order), and computes the same step.
+// wait for each other once. Then every block reads the same records, chooses the same working set,
+// the best of each group of records, and takes the same steps on it.
 //
-// The row of thread p is p, p + hop, ...; nobody else writes h, beta and the masks of that row.
-// Records are double-buffered, so that one wait per step is enough.
+// The rows of thread p are p, p + hop, ...; only its block writes h, beta and the masks of a row.
+// Records are double-buffered, so that one wait per round is enough.
 extern "C" __global__ void take_steps(
-    const VALUE* K, const double* diagonal, int n, int m, const int* y, const double* cost,
-    const int* first, const int* last, double low_bound, double high_bound, double kink, double r,
+    const VALUE* __restrict__ K, const double* __restrict__ diagonal, int n, int m,
+    const int* __restrict__ y, const double* __restrict__ cost, const int* __restrict__ first,
+    const int* __restrict__ last, double low_bound, double high_bound, double kink, double r,
     double* h, double* beta, double* c, unsigned* masks, int raised, int lowered, double room,
     const unsigned char* allowed, double pair_share, double tol, int most_steps, double* records,
     int* places, double* of_blocks, unsigned* arrived, double* out)
 {
     DYNAMIC_SHARED(shared);
     double *c_here = shared, *rc = shared + m, *least = shared + 2 * m, *most = shared + 3 * m;
-    __shared__ Best ups[MOST_WARPS], lows[MOST_WARPS], partners[MOST_WARPS];
+    __shared__ WorkingSet set;
     const int lane = threadIdx.x % LANES, warp = threadIdx.x / LANES, warps = blockDim.x / LANES;
     const int n_records = gridDim.x * warps, words = (m + 31) / 32;
     unsigned *rise = masks, *fall = masks + (i64)words * n, turn = 0;
@@ -360,6 +448,10 @@ extern "C" __global__ void take_steps(
     for (int k = threadIdx.x; k < m; k += blockDim.x) {
         c_here[k] = c[k];
         rc[k] = r * c[k];
+    }
+    if (threadIdx.x == 0) {
+        set.n_changed = 0;
+        set.room = room;
     }
     for (int p = rows.begin; p < n; p += rows.hop)
         for (int w = 0; w < words; w++) {
@@ -377,8 +469,8 @@ extern "C" __global__ void take_steps(
 
     const bool by_pairs = allowed != 0;
     bool choose = by_pairs, known = false;
-    int steps = 0, before = -1, parity = 0, i = 0, j = 0;
-    double change = 0.0, goal = tol;
+    int steps = 0, before = -1, parity = 0;
+    double goal = tol;
     while (true) {
         if (choose) {  // the worst pair of thresholds of those allowed
             threshold_extremes(rows, least, most, of_blocks, arrived, turn);
@@ -397,135 +489,146 @@ extern "C" __global__ void take_steps(
             goal = pair_share * worst > tol ? pair_share * worst : tol;
         }
         // Update h, and find candidates.
+        const int n_changed = set.n_changed;
         Best up = {INF, 0x7fffffff, 0}, low = {INF, 0x7fffffff, 0};
         for (int p = rows.begin; p < n; p += rows.hop) {
-            if (change != 0.0)
-                h[p] += change * ((double)K[(i64)i * n + p] - (double)K[(i64)j * n + p]);
+            double at = h[p];
+            if (n_changed) {
+                double change = 0.0;
+                UNROLL_BY_FOUR
+                for (int q = 0; q < n_changed; q++) {
+                    const int v = set.changed[q];
+                    change += set.moved[v] * (double)K[(i64)set.row[v] * n + p];
+                }
+                at += change;
+                h[p] = at;
+            }
+            const int rank = y[p];
             double to_raise = INF, to_lower = -INF;
-            int at_up = 0, at_low = 0;
+            int at_up = raised, at_low = lowered;
             if (raised >= 0) {
-                if (rows.bit(rise, p, raised)) to_raise = rows.gradient(p, raised);
-                if (rows.bit(fall, p, lowered)) to_lower = rows.gradient(p, lowered);
-                at_up = raised;
-                at_low = lowered;
-            } else {
-                const int rank = y[p];
-                const double at = h[p];
+                if (rows.bit(rise, p, raised)) to_raise = at + rows.offset(rank, raised);
+                if (rows.bit(fall, p, lowered)) to_lower = at + rows.offset(rank, lowered);
+            } else
                 for (int w = 0; w < words; w++) {
                     const unsigned can_rise = rise[(i64)w * n + p], can_fall = fall[(i64)w * n + p];
                     const int end = m < 32 * w + 32 ? m : 32 * w + 32;
                     for (int k = 32 * w; k < end; k++) {
-                        const double g = at + (rc[k] - (rank > k ? kink : -kink));
+                        const double g = at + rows.offset(rank, k);
                         if ((can_rise >> (k & 31) & 1u) && g < to_raise) to_raise = g, at_up = k;
                         if ((can_fall >> (k & 31) & 1u) && g > to_lower) to_lower = g, at_low = k;
                     }
                 }
-            }
             keep(up, to_raise, p, at_up);
             keep(low, -to_lower, p, at_low);
         }
-        change = 0.0;
         up = best_of_warp(up, LANES);
         low = best_of_warp(low, LANES);
-        if (lane == 0) {  // publish them, and how far they can move
-            const i64 at = (i64)parity * n_records + blockIdx.x * warps + warp;
-            double up_room = 0.0, low_room = 0.0;
-            if (up.score < INF) {
-                const int rank = y[up.row];
-                const Box box(rank, up.at, cost[up.row], first[rank], last[rank], low_bound, high_bound);
-                up_room = box.upper - beta[(i64)up.row * m + up.at];
-            }
-            if (low.score < INF) {
-                const int rank = y[low.row];
-                const Box box(rank, low.at, cost[low.row], first[rank], last[rank], low_bound, high_bound);
-                low_room = beta[(i64)low.row * m + low.at] - box.lower;
-            }
-            const i64 all = 2 * (i64)n_records;
-            records[at] = up.score;
-            records[all + at] = up_room;
-            records[2 * all + at] = low.score;
-            records[3 * all + at] = low_room;
-            places[at] = up.row;
-            places[all + at] = up.at;
-            places[2 * all + at] = low.row;
-            places[3 * all + at] = low.at;
-        }
-        wait_for_all(arrived, turn);
         const i64 all = 2 * (i64)n_records;
-        const double* values = records + (i64)parity * n_records;
-        const int* where = places + (i64)parity * n_records;
+        double* values = records + (i64)parity * n_records;
+        int* where = places + (i64)parity * n_records;
         parity = 1 - parity;
-        // Which variable to raise, and whether any pair violates the conditions.
-        up.score = low.score = INF;
-        up.row = low.row = 0x7fffffff;
-        for (int q = threadIdx.x; q < n_records; q += blockDim.x) {
-            keep(up, __ldcg(values + q), __ldcg(where + q), q);
-            keep(low, __ldcg(values + 2 * all + q), __ldcg(where + 2 * all + q), q);
-        }
-        up = best_of_warp(up, LANES);
-        low = best_of_warp(low, LANES);
-        if (lane == 0) {
-            ups[warp] = up;
-            lows[warp] = low;
+        if (lane == 0)  // publish them, and how far they can move
+            for (int side = 0; side < 2; side++) {
+                const Best found = side ? low : up;
+                const i64 q = blockIdx.x * warps + warp;
+                double up_room = 0.0, down_room = 0.0;
+                if (found.score < INF) {
+                    const int rank = y[found.row];
+                    const Box box(rank, found.at, cost[found.row], first[rank], last[rank],
+                                  low_bound, high_bound);
+                    const double b = beta[(i64)found.row * m + found.at];
+                    up_room = box.upper - b;
+                    down_room = b - box.lower;
+                }
+                values[(3 * side) * all + q] = found.score;
+                values[(3 * side + 1) * all + q] = up_room;
+                values[(3 * side + 2) * all + q] = down_room;
+                where[(2 * side) * all + q] = found.row;
+                where[(2 * side + 1) * all + q] = found.at;
+            }
+        wait_for_all(arrived, turn);
+        // The working set: the best to raise and the best to lower of each group.
+        const int share = (n_records + GROUPS - 1) / GROUPS;
+        for (int group = warp; group < GROUPS; group += warps) {
+            const int end = (group + 1) * share < n_records ? (group + 1) * share : n_records;
+            up.score = low.score = INF;
+            up.row = low.row = 0x7fffffff;
+            up.at = low.at = -1;
+            UNROLL_BY_FOUR
+            for (int q = group * share + lane; q < end; q += LANES) {
+                keep(up, __ldcg(values + q), __ldcg(where + q), q);
+                keep(low, __ldcg(values + 3 * all + q), __ldcg(where + 2 * all + q), q);
+            }
+            up = best_of_warp(up, LANES);
+            low = best_of_warp(low, LANES);
+            if (lane == 0) {
+                set.at[group] = up.score < INF ? up.at : -1;
+                set.at[GROUPS + group] = low.score < INF ? low.at : -1;
+                set.row[group] = up.row;
+                set.row[GROUPS + group] = low.row;
+                set.g[group] = up.score;
+                set.g[GROUPS + group] = -low.score;
+            }
         }
         __syncthreads();
-        up = best_of_block(ups);
-        low = best_of_block(lows);
-        const double violation = -low.score - up.score;
-        if (!(violation > goal) || steps >= most_steps || !(room > 0.0)) {
+        for (int e = threadIdx.x; e < WORKING * WORKING; e += blockDim.x) {
+            const int v = e / WORKING, w = e % WORKING, i = set.row[v], j = set.row[w];
+            if (set.at[v] < 0 || set.at[w] < 0) continue;
+            set.K[v][w] = i == j ? diagonal[i] : (double)K[(i64)i * n + j];
+        }
+        for (int v = threadIdx.x; v < WORKING; v += blockDim.x) {
+            const int side = v / GROUPS, q = set.at[v];
+            set.moved[v] = set.up[v] = set.down[v] = 0.0;
+            set.k[v] = -1;
+            if (q < 0) continue;
+            set.k[v] = __ldcg(where + (2 * side + 1) * all + q);
+            // A variable that can move both ways is one entry, not two.
+            const bool twice = side && set.at[v - GROUPS] == q && set.row[v - GROUPS] == set.row[v] &&
+                               __ldcg(where + all + q) == set.k[v];
+            if (twice) continue;
+            set.up[v] = __ldcg(values + (3 * side + 1) * all + q);
+            set.down[v] = __ldcg(values + (3 * side + 2) * all + q);
+        }
+        __syncthreads();
+        if (warp == 0) {
+            const int left = most_steps - steps;
+            solve_working_set(
+                set, goal, left < INNER_STEPS ? left : INNER_STEPS, r, raised, lowered);
+        }
+        __syncthreads();
+        if (set.steps == 0) {
             if (!by_pairs || steps >= most_steps) break;
             choose = true;
             continue;
         }
-        i = up.row;
-        const int k = __ldcg(where + all + up.at);
-        const double up_room = __ldcg(values + all + up.at);
-        // The partner that gains most.
-        Best partner = {INF, 0x7fffffff, 0};
-        for (int q = threadIdx.x; q < n_records; q += blockDim.x) {
-            const double b = -__ldcg(values + 2 * all + q) - up.score;
-            if (!(b > 0.0 && b < INF)) continue;
-            const int row = __ldcg(where + 2 * all + q);
-            const double of_rows =
-                row == i ? 0.0 : diagonal[i] + diagonal[row] - 2.0 * (double)K[(i64)i * n + row];
-            const double q_pair = of_rows + (k == __ldcg(where + 3 * all + q) ? 0.0 : 2.0 * r);
-            keep(partner, -b * (b / (q_pair > TAU ? q_pair : TAU)), row, q);
-        }
-        partner = best_of_warp(partner, LANES);
-        if (lane == 0) partners[warp] = partner;
-        __syncthreads();
-        partner = best_of_block(partners);
-        j = partner.row;
-        const int l = __ldcg(where + 3 * all + partner.at);
-        const double low_room = __ldcg(values + 3 * all + partner.at);
-        const double b = -__ldcg(values + 2 * all + partner.at) - up.score;
-        double q_pair = i == j ? 0.0 : diagonal[i] + diagonal[j] - 2.0 * (double)K[(i64)i * n + j];
-        q_pair += k == l ? 0.0 : 2.0 * r;
-        double step = b / (q_pair > TAU ? q_pair : TAU);
-        step = up_room < step ? up_room : step;
-        step = low_room < step ? low_room : step;
-        step = room < step ? room : step;
-        for (int side = 0; side < 2; side++) {  // whoever looks after the row moves its variable
-            const int p = side ? j : i, at = side ? l : k;
-            if (p % rows.hop != rows.begin) continue;
-            const Box box(y[p], at, cost[p], first[y[p]], last[y[p]], low_bound, high_bound);
-            double* b_p = beta + (i64)p * m + at;
-            if (side) *b_p = step == low_room ? box.lower : *b_p - step;
-            else *b_p = step == up_room ? box.upper : *b_p + step;
-            const i64 word = (i64)(at >> 5) * n + p;
-            const unsigned bit = 1u << (at & 31);
-            rise[word] = *b_p < box.upper ? rise[word] | bit : rise[word] & ~bit;
-            fall[word] = *b_p > box.lower ? fall[word] | bit : fall[word] & ~bit;
-        }
-        if (threadIdx.x == 0) {
-            c_here[k] += step;
-            c_here[l] -= step;
+        steps += set.steps;
+        for (int k = threadIdx.x; k < m; k += blockDim.x) {
+            double change = 0.0;
+            for (int v = 0; v < WORKING; v++)
+                if (set.k[v] == k) change += set.moved[v];
+            c_here[k] += change;
             rc[k] = r * c_here[k];
-            rc[l] = r * c_here[l];
         }
-        if (raised >= 0 && raised < lowered) room -= step;
-        change = i == j ? 0.0 : step;
-        steps++;
+        for (int q = threadIdx.x; q < set.n_changed; q += blockDim.x) {
+            const int p = set.row[set.changed[q]];
+            if (p % rows.hop / (int)blockDim.x != (int)blockIdx.x) continue;
+            bool earlier = false;  // the first entry of a row writes them all
+            for (int e = 0; e < q; e++) earlier = earlier || set.row[set.changed[e]] == p;
+            for (int e = q; e < set.n_changed && !earlier; e++) {
+                const int v = set.changed[e], k = set.k[v];
+                if (set.row[v] != p) continue;
+                const Box box(y[p], k, cost[p], first[y[p]], last[y[p]], low_bound, high_bound);
+                double b = beta[(i64)p * m + k] + set.moved[v];
+                if (set.up[v] == 0.0) b = box.upper;
+                if (set.down[v] == 0.0) b = box.lower;
+                beta[(i64)p * m + k] = b;
+                const i64 word = (i64)(k >> 5) * n + p;
+                const unsigned bit = 1u << (k & 31);
+                rise[word] = b < box.upper ? rise[word] | bit : rise[word] & ~bit;
+                fall[word] = b > box.lower ? fall[word] | bit : fall[word] & ~bit;
+            }
+        }
         __syncthreads();
     }
     if (!known) threshold_extremes(rows, least, most, of_blocks, arrived, turn);

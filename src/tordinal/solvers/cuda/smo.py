@@ -80,7 +80,7 @@ class CudaSMO(Solver):
         first, last = problem.coupling.spans(m)
         self._spans = device.put(first, np.int32), device.put(last, np.int32)
         self._masks = xp.empty(2 * -(-m // 32) * n, dtype=np.uint32)
-        self._records = xp.empty(8 * self._blocks * warps)
+        self._records = xp.empty(12 * self._blocks * warps)
         self._places = xp.empty(8 * self._blocks * warps, dtype=np.int32)
         self._of_blocks = xp.empty(2 * self._blocks * m)
         self._arrived = xp.zeros(1, dtype=np.uint32)
