@@ -15,7 +15,6 @@ from tordinal.problem import Problem
 from tordinal.search.data import SearchData
 from tordinal.solvers import KernelNewton
 
-
 SMOOTH = [name for name in LOSSES if is_smooth(LOSSES[name]())]
 LINES = [name for name in LOSSES if name not in SMOOTH]
 
