@@ -83,14 +83,6 @@ def test_named_columns_are_used_and_no_others():
     assert not sp.issparse(encoder.transform(TABLE))
 
 
-def test_rare_categories_share_a_column():
-    names = [f"city {i // 2}" for i in range(200)]
-    encoder = TableEncoder(columns=["city"])
-    X = encoder.fit_transform({"city": names})
-    assert X.shape[1] == 50
-    assert encoder.get_feature_names_out()[-1] == ("city", "(rare)")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -205,6 +197,6 @@ def test_views_of_texts_hold_all_other_columns():
     assert not any(value.startswith("(") for _, value in seen)
     letters = [names[i] for i in views["phrases and letters"] if names[i][0] != "size"]
     assert all(value.startswith("(") for _, value in letters)
-    encoder.say_how("words (2 of 3 models)")
+    encoder.describe_texts("words (2 of 3 models)")
     assert [c["why"] for c in encoder.plan_ if c["role"] == "text"] == ["words (2 of 3 models)"] * 2
     assert TableEncoder(columns=["size"]).fit(table).views() is None

@@ -183,7 +183,7 @@ def rate_features(
     labels = estimator.predict(X) if labels is None else labels
     rank = np.where(target.rank == UNLABELED, labels, target.rank).astype(np.int64)
     if getattr(estimator, "views", None):
-        encoder.say_how(_views(estimator.views_))
+        encoder.describe_texts(_views(estimator.views_))
     model = TableModel(encoder, estimator, target.name, target.classes, {})
     model.learned = np.unique(fingerprints(table, model.used)[rated])
     rating = Rating(
