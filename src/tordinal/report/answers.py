@@ -4,9 +4,8 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 
-from tordinal.report.pictures import WIDTH, Picture, class_colour, margin, percent, short
+from tordinal.report.drawing import WIDTH, Picture, class_colour, margin, percent, short
 from tordinal.tables.values import visible
 
 __all__ = ["abstaining", "importance", "words"]
@@ -54,12 +53,8 @@ def importance(columns: pd.DataFrame) -> Picture:
         y = 15 + WIDE_STEP * i
         picture.text(left - 2, y + 4, short(name, LONGEST_NAME), "end")
         picture.line(place(row.rise - row.margin), y, place(row.rise + row.margin), y, "whisker")
-        shape = Markup(
-            '<circle cx="{:.1f}" cy="{:.1f}" r="5" class="{}"><title>{}</title></circle>'
-        )
         tip = f"{name}: {row.rise:.2f} steps"
-        kind = "dot" if row.clear else "ring"
-        picture.shapes.append(shape.format(place(row.rise), y, kind, tip))
+        picture.circle(place(row.rise), y, "dot" if row.clear else "ring", tip)
     return picture
 
 
@@ -159,10 +154,7 @@ def abstaining(curve: pd.DataFrame) -> Picture:
             x, place(0, row.mae - row.mae_margin)[1], x, place(0, row.mae + row.mae_margin)[1],
             "whisker",
         )  # fmt: skip
-        shape = Markup(
-            '<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot"><title>{}</title></circle>'
-        )
         tip = f"{percent(row.share)} of the rows, confidence {row.confidence:.2f} or more"
-        picture.shapes.append(shape.format(x, y, tip))
+        picture.circle(x, y, "dot", tip)
     picture.text((left + WIDTH) / 2, bottom + 34, "rows that are kept", "middle", "small")
     return picture

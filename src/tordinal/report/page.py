@@ -9,6 +9,7 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from tordinal.report import answers, palette, pictures
+from tordinal.report.drawing import Picture, class_colour
 from tordinal.tables.abstaining import abstain_curve, describe_abstaining
 from tordinal.tables.check_first import (
     CONTRADICTED,
@@ -143,7 +144,7 @@ def render_report(
             (names[k], _rows(rating, table, columns, names, _typical(rating, k), reasons))
             for k in range(n)
         ],
-        colours=[pictures.class_colour(k, n) for k in range(n)],
+        colours=[class_colour(k, n) for k in range(n)],
         palette=palette.shades(),
         why=_why_pictures(reasons),
         unclear=_unclear(reasons),
@@ -157,7 +158,7 @@ def render_report(
     )
 
 
-def _why_pictures(reasons: Reasons) -> list[pictures.Picture]:
+def _why_pictures(reasons: Reasons) -> list[Picture]:
     """Which columns matter, and which words."""
     shown = []
     if len(reasons.columns):
