@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -159,6 +159,13 @@ class OutputFolder:
 
     def __enter__(self) -> "OutputFolder":
         return self
+
+    def places(self, names: Sequence[str]) -> list[str]:
+        """Where to write files of these names, in folders that exist then."""
+        places = [self.part / name for name in names]
+        for place in places:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        return [str(place) for place in places]
 
     def commit(self) -> None:
         """Give the folder its name."""

@@ -95,9 +95,13 @@ class Survey:
     cells: Counter[Any]
     order: list[str] | None
 
+    def n_rated(self, ratings: Ratings) -> int:
+        """Number of rows with a rating."""
+        return sum(n for cell, n in self.cells.items() if cell in ratings.rank)
+
 
 def survey(path: str, reader: TableReader) -> Survey:
-    """Look at a file."""
+    """Count the rows of a file, and the cells of the target."""
     table = reader.table(path)
     find_columns([reader.target], table.names, "target")
     cells = count_cells(reader.target, table[reader.target])
