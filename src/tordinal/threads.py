@@ -70,12 +70,12 @@ class _Limit:
     def lift(cls) -> None:
         # A limit belongs to the thread that has set it, and the last solver to end may work in
         # another one. The lock serialises them.
-        _disown()
+        _forget_threads_of_parent()
         cls.limiter.restore_original_limits()
-        _disown()
+        _forget_threads_of_parent()
 
 
-def _disown() -> None:
+def _forget_threads_of_parent() -> None:
     """Let any thread change the limit; older versions of threadpoolctl always do."""
     if hasattr(OpenBLASController, "clear_controlling_thread"):
         OpenBLASController.clear_controlling_thread(force=True)

@@ -280,7 +280,7 @@ class _Search:
         return gained > least * float(level.fit.objective)
 
     def _retrain(self, level: _Level) -> Any | None:
-        """Train on swapped labels; the objective must fall, as Proposition 2 promises.
+        """Train on swapped labels; the objective must fall, by Proposition 2.
 
         A coarse solution is enough to choose the next pair. It can hide a small gain, so the
         training is refined until that shows. If it never does, the gain is too small to measure

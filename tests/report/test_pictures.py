@@ -132,7 +132,7 @@ def test_confusion_shows_a_count_in_every_cell_and_shades_by_the_share_of_its_ro
     assert [t for t in texts(root) if t.isdigit()] == counts
     assert [row[1:] for row in picture.rows] == [counts[:3], counts[3:6], counts[6:]]
     assert picture.header[1:] == [row[0] for row in picture.rows] == NAMES
-    assert "4 were given the right one and 1 missed it by more than one step" in picture.description
+    assert "4 were predicted correctly and 1 missed it by more than one step" in picture.description
 
 
 def test_cells_that_are_too_small_for_a_number_still_have_their_tip():

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from tordinal.cli.label import Job, check_job, say_how_long, summarise
+from tordinal.cli.label import Job, announce_duration, check_job, summarise
 from tordinal.cli.predict import summarise_predictions
 from tordinal.cli.session import (
     ProgressDisplay,
@@ -76,7 +76,7 @@ def run_label_many(
         )
         files = Files(default_client(), paths, reader, progress)
         sample = draw_sample(files, settings.seed)
-        say_how_long(console, settings, len(sample.table))
+        announce_duration(console, settings, len(sample.table))
         columns = job.of(sample.table.names)
         del columns["order"]  # the reader has it
         rating = fit_files(files, sample, columns, settings, parallel)

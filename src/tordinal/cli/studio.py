@@ -328,10 +328,10 @@ def _simulate(job: StudioJob, goal: float | None) -> None:
         )  # fmt: skip
     rows = grid("ratings", "off by", "estimated", "90 % interval", "at any time at most")
     for n, error, found in zip(course.ratings, course.errors, course.estimates, strict=True):
-        told = ["", "", ""] if found is None else [
+        estimates = ["", "", ""] if found is None else [
             f"{found.error:.2f}", f"{found.low:.2f} to {found.high:.2f}",
             f"{found.high_anytime:.2f}",
         ]  # fmt: skip
-        rows.add_row(f"{n:,}", f"{error:.2f}", *told)
+        rows.add_row(f"{n:,}", f"{error:.2f}", *estimates)
     console.print(rows)
     console.print(Text(course.describe(goal)))

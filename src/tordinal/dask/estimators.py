@@ -38,7 +38,7 @@ class REDSVM(ClusterClassifier):
     max_iter : int, default=-1
         Newton iterations at most; -1 for the solver's own limit.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with the current task, the steps done and the number of steps.
     client : distributed.Client, default=None
         The cluster. None: the client of this process.
 

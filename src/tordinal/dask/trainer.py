@@ -58,7 +58,7 @@ class ClusterTrainer:
     parts : Parts
         Where the rows are.
     problem : Problem
-        What is solved.
+        The problem to solve.
     data : BlockedData
         Their number of features, and the scale.
     tol, max_iter

@@ -1,4 +1,4 @@
-"""What an engine provides, as protocols: the interface between what is solved and where it runs."""
+"""What an engine provides, as protocols: the interface between the problem and where it runs."""
 
 from collections.abc import Callable
 from typing import Any, Protocol, Self
@@ -66,7 +66,7 @@ class TrainingData(Protocol):
     n_rows : int
         How many rows there are.
     scale : float
-        What squares of features, or kernel values, were divided by.
+        The divisor of squared features, or of kernel values.
     resolved : bool
         Whether rows differ by more than rounding.
     """

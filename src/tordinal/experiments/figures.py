@@ -11,7 +11,7 @@ import pandas as pd
 
 from tordinal.experiments.cells import BENCHMARK, FIGURES, REALIZATIONS, SENTIMENT
 from tordinal.experiments.methods import OURS
-from tordinal.experiments.table import said_origins
+from tordinal.experiments.table import describe_origins
 from tordinal.tables.outputs import Outputs
 
 __all__ = ["draw_figure", "incomplete"]
@@ -224,12 +224,12 @@ def _draw(stem: Path, title: str, remark: str, panels: list[Panel]) -> list[Path
 def _remark(figure: str, rows: pd.DataFrame) -> str:
     """The note on the picture: bars, the edition of the reviews, which code made it."""
     reviews = FIGURES[figure] in ("sentiment", "swapping")
-    said = [
+    parts = [
         f"means of {REALIZATIONS} realisations unless stated; bars: one standard deviation",
         *(["Amazon reviews: unprocessed edition"] if reviews else []),
-        *([origins] if (origins := said_origins(rows)) else []),
+        *([origins] if (origins := describe_origins(rows)) else []),
     ]
-    return "; ".join(said[:1]) + "\n" + "; ".join(said[1:]) if len(said) > 1 else said[0]
+    return "; ".join(parts[:1]) + "\n" + "; ".join(parts[1:]) if len(parts) > 1 else parts[0]
 
 
 def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:

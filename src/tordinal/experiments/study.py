@@ -1,4 +1,4 @@
-"""Running what is missing in the table of results, in parallel, each result saved when known."""
+"""Running the missing cells of the study in parallel; each result is saved when it is known."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -82,7 +82,7 @@ def run_study(
 
 @dataclass(frozen=True)
 class Repeated:
-    """Results, and what came when their cells were run again.
+    """Results, and those of the same cells run again.
 
     Attributes
     ----------

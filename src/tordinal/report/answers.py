@@ -123,7 +123,7 @@ def abstaining(curve: pd.DataFrame) -> Picture:
         for row in curve.itertuples()
     ]
     picture = Picture(
-        "What leaving doubtful rows unrated is worth",
+        "The error if doubtful rows stay unrated",
         "The mean error in steps of the rows that are kept (up), by the share of the rows without "
         "a rating that is kept (across), with an interval: those with the highest confidence "
         "first. Estimated by ratings that the model had not seen.",

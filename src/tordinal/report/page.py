@@ -201,7 +201,7 @@ def _checked(
 
 
 def _shown_columns(rating: Rating, table: Table) -> list[str]:
-    """Columns that say most about a row to a reader: what identifies it, then texts."""
+    """The columns that tell a reader most about a row: what identifies it, then texts."""
     plan = rating.model.encoder.plan_
     excluded = [c["name"] for c in plan if c["role"] == "excluded"]
     used = [c for c in plan if c["role"] != "excluded"]

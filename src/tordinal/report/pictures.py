@@ -128,7 +128,7 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     picture = Picture(
         "Given against predicted, in cross-validation",
         f"Of {len(truth)} rated rows whose rating was hidden in turn, "
-        f"{int(np.trace(counts))} were given the right one "
+        f"{int(np.trace(counts))} were predicted correctly "
         f"and {int((np.abs(truth - predicted) > 1).sum())} missed it by more than one step.",
         ["given \\ predicted", *names],
         [[names[i], *map(str, counts[i])] for i in range(n)],
@@ -206,7 +206,7 @@ def averages(column: str, groups: list[dict[str, Any]]) -> Picture:
 
 
 def by_rating(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) -> Picture:
-    """How often each rating was found exactly, and within one step."""
+    """How often each rating was predicted exactly, and within one step."""
     n, left, step = len(names), margin(names), 34
     rows, bars = [], []
     for k, name in enumerate(names):
@@ -218,7 +218,7 @@ def by_rating(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     picture = Picture(
         "How often each rating is right",
         "Of the given ratings that were hidden in turn: "
-        "the share that was found exactly (dark) and within one step (light).",
+        "the share that was predicted exactly (dark) and within one step (light).",
         ["rating", "hidden", "exactly", "within one step"],
         rows,
         step * n + 28,
@@ -246,8 +246,8 @@ def reliability(confidence: NDArray[Any], right: NDArray[Any]) -> Picture:
     rows = [[percent(c), percent(r), f"{n:,}"] for c, r, n in points]
     picture = Picture(
         "Can the confidence be believed?",
-        "Hidden ratings in groups of rising confidence: how sure the model was (across) and how "
-        "often it was right (up), with an interval. On the dashed line both are the same.",
+        "Hidden ratings in groups of rising confidence: their mean confidence (across) and the "
+        "share predicted correctly (up), with an interval. On the dashed line both are the same.",
         ["mean confidence", "right", "rows"],
         rows,
         272,

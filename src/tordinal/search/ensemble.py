@@ -134,7 +134,7 @@ class Comparison:
     ) -> tuple[Array, Array]:
         """The ranked probability score of an ensemble in rows of the first repeat; their weights.
 
-        It needs fewer rows than the number of wrong ranks to tell ensembles apart.
+        It needs fewer rows than the number of wrong ranks to distinguish ensembles.
         """
         data = self.data
         splits = [k for k in range(data.n_splits) if k != excluding]

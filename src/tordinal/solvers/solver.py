@@ -113,7 +113,7 @@ class Solver(ABC):
     data : Samples or KernelMatrix
         The rows, or the kernel between them. Their features are scaled by 1 / sqrt(data.scale).
     problem : Problem
-        What is solved.
+        The problem to solve.
     """
 
     coarse: ClassVar[float] = 1.0  # how much coarser than the last training the others are

@@ -1,1 +1,1 @@
-"""Rating the rows of a table of which a few are rated: files, columns, target, saved models."""
+"""Rating the unrated rows of a table: files, columns, target, saved models."""

@@ -1,7 +1,7 @@
 """Numbers and dates as people write them in tables: how a whole column is read, and each cell.
 
 One cell does not show whether ``1,234`` is a thousand or a little more than one, or ``03/04/2024``
-in March or in April. A column often does. Otherwise the reading is a guess, and a note says so.
+in March or in April. A column often does. Otherwise the reading is a guess, with a note.
 """
 
 import datetime

@@ -265,7 +265,7 @@ def choose_hints(
     kept : ndarray
         The columns of X that the model sees.
     hints : list of Hint
-        What became of each hint.
+        Whether each hint is used.
     """
     rank, weights = target.rank, np.ones(len(target.rank)) if weights is None else weights
     alone, as_it_is = {}, {}

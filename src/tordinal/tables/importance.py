@@ -21,7 +21,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 FOLDS = 5
-MOST, FEWEST = 600, 20  # ratings that take part; with fewer nothing can be told
+MOST, FEWEST = 600, 20  # ratings that take part; fewer are too few to tell
 REPEATS = 10  # other values that a cell is replaced by
 MOST_PREDICTIONS = 100_000  # of all columns together; with many columns fewer repeats and ratings
 

@@ -1,4 +1,4 @@
-"""What a log of ratings says about the rows of a table."""
+"""The ratings in a log, for the rows of a table."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -56,7 +56,7 @@ class Choice:
 
 @dataclass
 class LoggedRatings:
-    """What a log says about the rows of a table, by the places of the rows.
+    """The ratings in a log, by the places of the rows in a table.
 
     Attributes
     ----------
@@ -111,7 +111,7 @@ class LoggedRatings:
 
 
 def fingerprint_columns(table: Table, target: str) -> list[str]:
-    """The columns by which rows are recognised: all but the target and those of earlier runs."""
+    """The columns that identify rows: all but the target and those of earlier runs."""
     return [n for n in table.names if n != target and not is_earlier(n, target)]
 
 
@@ -223,7 +223,7 @@ def read_logged_ratings(
     Raises
     ------
     TableError
-        If the table lacks a column by which rows are recognised.
+        If the table lacks a column that identifies rows.
 
     Examples
     --------

@@ -99,7 +99,7 @@ class Files:
     reader : TableReader
         How they are read.
     listen : callable
-        Told what is being done, how much of it, of how much.
+        Called with the current task, the steps done and the number of steps.
     """
 
     client: Any
@@ -110,7 +110,7 @@ class Files:
     def each(
         self, what: str, work: Callable[..., Any], args: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Any]]:
-        """Do something with every file; what came of each, by its place, as soon as it is known.
+        """Do something with every file; yield the place of each and its result, as they finish.
 
         Futures among the arguments are replaced by what they stand for. When the caller stops, or
         an error is raised, what has not been done is cancelled.
@@ -141,13 +141,13 @@ class Files:
             self.client.cancel(list(futures))
 
     def shared(self, value: Any) -> Any:
-        """Something that all tasks need: sent once, and made again if its worker is lost."""
-        with warnings.catch_warnings():  # of what is large: it is meant to be
+        """Share a value among all tasks: it is sent once, and again if its worker is lost."""
+        with warnings.catch_warnings():  # about its size, which is intended
             warnings.filterwarnings("ignore", "Sending large graph")
             return self.client.submit(_same, value, pure=False)
 
     def survey(self) -> list[Survey]:
-        """What the files hold; all must have the same columns."""
+        """Survey the files; all must have the same columns."""
         args = [(path, self.reader) for path in self.paths]
         found = dict(self.each("looking at the files", survey, args))
         surveys = [found[place] for place in range(len(self.paths))]

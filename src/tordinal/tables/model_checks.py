@@ -295,7 +295,7 @@ def _check_answers(model: TableModel) -> None:
     table = {name: list(PROBE) for name in model.used}
     sentences = model.encoder.sentences
     n_encoded = 0 if sentences is None else sentences.n_features
-    # Nothing heavy is loaded for it: that is left to the first predictions.
+    # Heavy packages are loaded by the first predictions only.
     X = model.encoder.transform(table, np.zeros((len(PROBE), n_encoded)))
     labels, _, p = model.rate_features(X)
     model.encoder.warnings(model.encoder.compare(table))

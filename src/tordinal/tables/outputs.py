@@ -20,7 +20,7 @@ from tordinal.tables.values import TableError, is_missing
 __all__ = ["OutputFolder", "Outputs", "is_own_output"]
 
 LONGEST_NAME = 255  # bytes of a file name that file systems take
-START = 2**16  # bytes that are looked at first to tell what a file is
+START = 2**16  # bytes that are read first to recognise a file
 LARGEST_FORM = 2**24  # bytes; larger files are not read to see whether they are forms
 RECORD = "_rows_left"  # ends the name of a column of forms: how the rows were drawn
 REPORT_MARK = b'<meta name="generator" content="tordinal'

@@ -13,8 +13,8 @@ from tordinal.tables.logged_ratings import LoggedRatings
 
 __all__ = ["Agreement", "agreement", "repeats_to_ask", "second_looks", "self_agreement"]
 
-DIFFERENT = 2  # ranks by which a rating differs from what the model says to be looked at again
-FEWEST = 5  # rows below which agreement is not worth a number
+DIFFERENT = 2  # ranks between a rating and the prediction from which the row is shown again
+FEWEST = 5  # rows below which agreement is not computed
 LEVEL = 0.9  # of the interval
 SAMPLES = 1000  # of the bootstrap
 
@@ -143,7 +143,7 @@ def _agreement(
 def second_looks(
     truth: Ranks, probability: NDArray[np.float64], held_out: NDArray[np.int64]
 ) -> list[int]:
-    """Rows whose rating is two or more ranks from what a model says that has not seen it.
+    """Rows whose rating is two or more ranks from the prediction of a model that has not seen it.
 
     Parameters
     ----------

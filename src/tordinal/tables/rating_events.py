@@ -1,4 +1,4 @@
-"""What a log of ratings holds: a header, and events that happened to rows, one per line."""
+"""The contents of a log of ratings: a header, and events that happened to rows, one per line."""
 
 import json
 import re

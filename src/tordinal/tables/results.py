@@ -1,4 +1,4 @@
-"""What came of rating a table: ranks, probabilities, errors, and what a report needs."""
+"""Results of rating a table: ranks, probabilities, errors, and what a report needs."""
 
 import platform
 from dataclasses import dataclass, field
@@ -79,7 +79,7 @@ class Totals:
 
 @dataclass
 class Rating:
-    """What came of rating a table, row by row, for the output and the report.
+    """Results of rating a table, row by row, for the output and the report.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Rating:
     seed : int
         Seed of the draw of rows to rate next.
     hints : list of Hint
-        What became of columns with noisy ratings from elsewhere.
+        Whether columns with noisy ratings from elsewhere are used.
     """
 
     model: TableModel

@@ -72,10 +72,10 @@ class Needed:
 
     def __str__(self) -> str:
         if self.more == 0:
-            return f"The error is {self.goal:g} steps or less already, as far as can be told."
+            return f"The error is {self.goal:g} steps or less already, by this estimate."
         if np.isinf(self.low):
-            return f"An error of {self.goal:g} steps is out of reach, as far as can be told."
-        high = "more than can be told" if np.isinf(self.high) else _rounded(self.high)
+            return f"An error of {self.goal:g} steps is out of reach, by this estimate."
+        high = "no upper limit is known" if np.isinf(self.high) else _rounded(self.high)
         about = "Many more" if np.isinf(self.more) else f"About {_rounded(self.more)} more"
         return (
             f"{about} ratings are needed for an error of {self.goal:g} steps "
@@ -149,7 +149,7 @@ def ratings_needed(
     >>> print(ratings_needed(curve, 0.3))
     About 300 more ratings are needed for an error of 0.3 steps (300 to 300).
     >>> print(ratings_needed(curve, 0.1))
-    An error of 0.1 steps is out of reach, as far as can be told.
+    An error of 0.1 steps is out of reach, by this estimate.
     """
     most = max(n_rows, curve.n + 1) if n_rows is not None else 1000 * curve.n
     more = np.unique(np.round(np.geomspace(1, most - curve.n + 1, POINTS)) - 1)

@@ -2,7 +2,7 @@
 
 The ensemble that rates a table has no coefficients. A ridge regression of its expected ratings on
 the words of texts and on the other columns has, and how well the two agree on rows that it was not
-fitted to says how far it can be believed.
+fitted to shows how far it can be trusted.
 """
 
 from collections.abc import Mapping, Sequence

@@ -36,8 +36,8 @@ def total_rows(table: Table) -> list[int]:
     n = len(table)
     columns = table.columns[:FIRST_CELLS]
 
-    def says_so(i: int) -> bool:
+    def has_total_word(i: int) -> bool:
         return any(isinstance(c[i], str) and bool(TOTAL.fullmatch(c[i])) for c in columns)
 
-    last = [i for i in range(max(0, n - LAST), n) if says_so(i)]
-    return last if last and not any(says_so(i) for i in range(max(0, n - LAST))) else []
+    last = [i for i in range(max(0, n - LAST), n) if has_total_word(i)]
+    return last if last and not any(has_total_word(i) for i in range(max(0, n - LAST))) else []

@@ -15,7 +15,7 @@ MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}
 
 
 class TableError(InputError):
-    """A table or an option is wrong; the message says what, and what to do."""
+    """A table or an option is wrong; the message names it and the remedy."""
 
 
 def is_missing(value: Any) -> bool:

@@ -113,7 +113,7 @@ def read_features(features: Any, n_rows: int) -> Array:
     Raises
     ------
     InputError
-        If it is no such array; the message says why.
+        If it is not such an array.
     """
     name = os.fspath(features) if isinstance(features, (str, os.PathLike)) else "array"
     values = _load(name) if isinstance(features, (str, os.PathLike)) else np.asarray(features)

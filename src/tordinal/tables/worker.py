@@ -1,4 +1,4 @@
-"""What runs on a worker for tables in many files: functions of one file."""
+"""Functions of one file that run on a worker, for tables in many files."""
 
 import os
 from collections import Counter
@@ -88,7 +88,7 @@ class TableReader:
 
 @dataclass
 class Survey:
-    """What a file holds: columns, rows, and how often each cell of the target."""
+    """Columns and rows of a file, and how often each cell of the target occurs."""
 
     names: list[str]
     rows: int
@@ -158,7 +158,7 @@ def labels_in(path: str, reader: TableReader, ratings: Ratings, only: bool) -> N
 
 @dataclass
 class Rated:
-    """What came of rating a file, or several."""
+    """Counts from rating a file, or several."""
 
     totals: Totals
     unsure: int

@@ -95,7 +95,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None, default=None
         Seed of batches, windows and dropout. The same seed gives the same result on one device.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with the current task, the steps done and the number of steps.
     verbose : int, default=0
         Whether to print progress.
 

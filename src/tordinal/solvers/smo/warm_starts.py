@@ -63,7 +63,7 @@ class WarmStarts:
     data : KernelMatrix
         Kernel values between the training rows.
     problem : Problem
-        What is solved.
+        The problem to solve.
 
     Attributes
     ----------
