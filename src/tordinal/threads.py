@@ -144,7 +144,7 @@ def in_blocks(n: int, work: Callable[[slice], Any], size: int = CHUNK) -> list[A
 
 
 def _forget_threads() -> None:
-    """A child made by fork has none of its parent's threads, nor what they held."""
+    """A child made by fork has neither its parent's threads nor their locks."""
     _pool.cache_clear()
     _Limit.lock = threading.Lock()
     _Limit.at_work, _Limit.limiter = 0, None

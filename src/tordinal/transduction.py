@@ -118,7 +118,7 @@ class CostSchedule:
 
 @dataclass
 class Transduction:
-    """What Algorithm 1 found.
+    """The result of Algorithm 1.
 
     Attributes
     ----------
@@ -295,7 +295,7 @@ class _Search:
         return None
 
     def _refine(self, level: _Level) -> None:
-        """Bring the last training to the usual precision; where rows are few, by every means."""
+        """Refine the last training to the usual precision; with few rows, try a cold start too."""
         train = partial(self.trainer.train, self.schedule.C1, level.C2)
         fit = train(level.fit, 1.0)
         if not fit.converged and self.labels.n_rows <= FEW_ROWS:

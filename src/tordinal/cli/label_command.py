@@ -228,7 +228,7 @@ def label(
 
 
 def _named_encoder(encoder: str | None, embeddings: bool) -> str | None:
-    """The encoder, by its deprecated option, too."""
+    """The encoder, also by its deprecated option."""
     if not embeddings:
         return encoder
     typer.echo("--embeddings and --meaning are deprecated: use --encoder wordllama", err=True)

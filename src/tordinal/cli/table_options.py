@@ -1,4 +1,4 @@
-"""Which table a command reads, and which of its columns it uses."""
+"""Options for the table that a command reads, and for its columns."""
 
 import csv
 import os
@@ -13,7 +13,7 @@ __all__ = ["TableOptions", "listed", "names_in", "names_many"]
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """The options of this kind, as they were given; every command that reads a table has them."""
+    """The options as they were given; all commands that read a table have them."""
 
     file: str
     target: str
@@ -32,7 +32,7 @@ class TableOptions:
         return read_table(self.file, self.encoding, self.sheet)
 
     def of(self, names: list[str]) -> dict[str, Any]:
-        """What is selected from a table with these columns, as arguments of the library.
+        """The selected columns of a table with these names, as arguments of the library.
 
         Examples
         --------

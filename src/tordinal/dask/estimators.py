@@ -19,7 +19,7 @@ __all__ = ["REDSVM", "TOR"]
 
 
 class REDSVM(ClusterClassifier):
-    """RED-SVM with the linear kernel, on rows that lie on a Dask cluster.
+    """RED-SVM with the linear kernel, on rows of a Dask cluster.
 
     The model of `tordinal.REDSVM`, from rows that stay on their workers: messages are of the size
     of the weights and thresholds.
@@ -111,7 +111,7 @@ class REDSVM(ClusterClassifier):
 
 
 class TOR(ClusterClassifier):
-    """Transductive ordinal regression with the linear kernel, on rows that lie on a Dask cluster.
+    """Transductive ordinal regression with the linear kernel, on rows of a Dask cluster.
 
     The problem and Algorithm 1 of `tordinal.TOR`. Labels, projections and pseudo-labels stay with
     the rows. A lost worker costs the level of C2 at which it was lost.

@@ -28,7 +28,7 @@ MOST_SAMPLED = 100_000  # projections that are sent to the driver, for calibrate
 
 @dataclass(frozen=True)
 class ClusterFit:
-    """A trained model; its projections lie with the rows.
+    """A trained model; its projections stay with the rows.
 
     Attributes
     ----------

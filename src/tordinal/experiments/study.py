@@ -17,7 +17,7 @@ __all__ = ["Repeated", "missing_cells", "repeat_cells", "run_study"]
 
 
 def missing_cells(cells: Iterable[Cell], table: ResultTable) -> list[Cell]:
-    """The cells that the table has no result of yet.
+    """The cells without a result in the table.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def run_study(
     jobs: int = 1,
     on_progress: Callable[[int, int, list[Cell]], None] = lambda *_: None,
 ) -> int:
-    """Run what is missing.
+    """Run the missing cells.
 
     Parameters
     ----------
@@ -94,7 +94,7 @@ class Repeated:
     now: list[dict[str, Any]]
 
     def differences(self, error: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
-        """How far the second result is from the first, in absolute terms."""
+        """Absolute differences between the first and the second results."""
         return np.array(
             [abs(a[error] - b[error]) for a, b in zip(self.before, self.now, strict=True)]
         )

@@ -1,4 +1,4 @@
-"""The table of results: one line per result, on disk as soon as it is known."""
+"""The table of results: one line per result, written as soon as it is known."""
 
 import contextlib
 import json
@@ -75,7 +75,7 @@ class ResultTable:
         return {tuple(row[name] for name in KEY) for row in self.rows()}
 
     def append(self, row: dict[str, Any]) -> None:
-        """Add a result and bring it to the disk."""
+        """Add a result and write it to disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(row, sort_keys=False).encode() + b"\n"
         with self.path.open("ab+") as file:
@@ -178,7 +178,7 @@ def _is_result(row: Any) -> TypeGuard[dict[str, Any]]:
 
 @contextlib.contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Hold a folder, so that two runs do not compute the same at the same time."""
+    """Lock a folder, so that two runs do not compute the same results at the same time."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
         try:

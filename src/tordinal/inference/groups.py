@@ -217,7 +217,7 @@ def _residual_means(
 
 
 def _pool(mean: Array, variance: Array) -> tuple[Array, Array]:
-    """Means of groups drawn towards that of all groups, and the variances of their errors.
+    """Group means shrunk towards the mean of all groups, and the variances of their errors.
 
     Normal model with a flat prior on the standard deviation between groups, integrated over a grid:
     an estimate of it is often 0 with few groups, and then intervals are much too short. A mean is

@@ -1,4 +1,4 @@
-"""What pictures of the report are made of: shapes, a description and a table of numbers.
+"""Drawing primitives of the report: shapes, a description and a table of numbers.
 
 Colours are CSS variables of the page, so that a picture follows light, dark and print.
 """
@@ -61,7 +61,7 @@ def _tip(text: str) -> Markup:
 
 
 def class_colour(k: int, n: int) -> str:
-    """Colour of the class k of n, from calm to strong; the page says what it is in light and dark.
+    """Colour of class k of n, from calm to strong; the page defines it for light and dark mode.
 
     Examples
     --------

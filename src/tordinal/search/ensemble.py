@@ -1,4 +1,4 @@
-"""Stage 3: the ensemble, which of the best candidates are in it, and how it decides."""
+"""Stage 3: the ensemble, its members, and how it decides."""
 
 from collections import Counter
 from dataclasses import dataclass

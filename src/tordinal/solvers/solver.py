@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Solution:
-    """Projections h and thresholds t, and what a solver needs to continue from them.
+    """Projections h and thresholds t, and the state that a solver continues from.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""Which groups of columns help: by cross-validation on the rated rows, before anything is chosen.
+"""Which groups of columns help: by cross-validation on the rated rows, before models are chosen.
 
 A review says what its writer thought; the name of the product, its shop and its category do not,
 but a model that sees few ratings takes them seriously. Each text and each category is a group, all
@@ -104,7 +104,7 @@ def useless_groups(
 
 
 def errors_alone(X: Matrix, rank: Ranks, n_classes: int, seed: int) -> Array:
-    """Find how far some features by themselves are off, on held-out rows.
+    """Compute the error on held-out rows of models with some of the features alone.
 
     Parameters
     ----------

@@ -176,7 +176,7 @@ def hint_features(column: Column, values: Array) -> Array:
 
 @dataclass
 class Hint:
-    """How good a hint is, and whether it helps.
+    """Quality of a hint, and whether it helps.
 
     Attributes
     ----------
@@ -324,7 +324,7 @@ class _Errors:
         return w / w.sum()
 
     def gain(self, other: "_Errors") -> tuple[float, bool]:
-        """By how much another error is lower on the same rows, and whether beyond chance."""
+        """The difference to another error on the same rows, and whether it is significant."""
         rows, here, there = np.intersect1d(self.rows, other.rows, return_indices=True)
         if len(rows) == 0:
             return 0.0, False

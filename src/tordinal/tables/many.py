@@ -184,7 +184,7 @@ class Files:
         )
 
     def words(self, encoder: TableEncoder) -> dict[str, Counter[str]]:
-        """In how many rows of all files each word is, by the column of texts."""
+        """Number of rows of all files with each word, by column of texts."""
         shared = self.shared(encoder)
         args = [(path, self.reader, shared) for path in self.paths]
         total: dict[str, Counter[str]] = {}

@@ -1,4 +1,4 @@
-"""What a command writes: beside the destinations first, then moved there together."""
+"""Outputs of a command: written beside their destinations, then moved there together."""
 
 import contextlib
 import errno

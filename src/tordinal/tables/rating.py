@@ -102,7 +102,7 @@ def read_columns(
     listen: Listener,
     notes: list[str],
 ) -> Matrix:
-    """Fit the encoder to a table: its features, without columns that do harm."""
+    """Fit the encoder to a table; return its features, without columns that do harm."""
     listen("reading columns", 0, 1)
     encoder.plan(table, target.name)
     listen("reading columns", 1, 1)
@@ -311,14 +311,14 @@ def _exclude_useless_columns(
 
 
 def _some_rows(rank: Ranks, seed: int) -> NDArray[np.int64]:
-    """Rows that columns are chosen with: rated ones, and some others for their words."""
+    """Rows to choose columns with: rated ones, and some others for their words."""
     rng = np.random.RandomState(seed)
     parts = (np.flatnonzero(rank != UNLABELED), np.flatnonzero(rank == UNLABELED))
     return np.sort(np.concatenate([rng.permutation(part)[:CHOOSING_ROWS] for part in parts]))
 
 
 def _views(names: list[str]) -> str:
-    """How the models read the texts.
+    """Describe how the models read the texts.
 
     Examples
     --------

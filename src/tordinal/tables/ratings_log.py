@@ -230,7 +230,7 @@ class RatingsLog:
         return new
 
     def _take(self, line: bytes, new: list[Event]) -> None:
-        """Take one line in."""
+        """Add the event of one line."""
         where = f"{self.path}: line {self._line + 1}"
         if self._line == 0:
             values = decode(where, line.removeprefix(b"\xef\xbb\xbf"))

@@ -34,7 +34,7 @@ LONG_NUMBER = re.compile(r"[+-]?\d*\.\d{3,}")  # shown with four digits
 
 @dataclass
 class Reasons:
-    """Why rows are rated as they are, computed when it is asked for.
+    """Why rows are rated as they are, computed when needed.
 
     Effects are those of an additive model that is fitted to the predictions, with one effect per
     word and per value of a column; `agreement` says how well it follows them.

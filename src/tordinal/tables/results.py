@@ -207,7 +207,7 @@ class Rating:
 
     @property
     def moved(self) -> int:
-        """Rows that unrated ones moved to another rating than a supervised model gave them."""
+        """Number of rows that the swaps of a member gave another rating; the most of all members."""
         return max(
             (
                 int(np.sum(m.initial_labels_ != m.transduction_))
@@ -224,7 +224,7 @@ class Rating:
 
 
 def card_of(rating: Rating, method: str) -> dict[str, Any]:
-    """What `tordinal inspect` shows."""
+    """The description that `tordinal inspect` shows."""
     leader, members = rating.leader, rating.model.members
     views = getattr(rating.model.estimator, "views_", [None] * len(members))
     packages = ("tordinal", "numpy", "scipy", "scikit-learn", "numba", "pandas")

@@ -207,7 +207,7 @@ def _about_tuning(
     frozen: "SentenceEncoder", tuned: "SentenceEncoder", texts: list[str], rank: Ranks,
     seconds: float,
 ) -> str:  # fmt: skip
-    """What tuning would take."""
+    """Describe the cost of tuning."""
     from tordinal.text.cost import estimate_cost
 
     before = "there is no GPU, so the encoder was not tuned by the ratings"

@@ -1,4 +1,4 @@
-"""When to stop rating: what more ratings would bring, and how many a goal needs."""
+"""When to stop rating: the error after more ratings, and how many a goal needs."""
 
 from dataclasses import dataclass
 
@@ -86,7 +86,7 @@ class Needed:
 def forecast_error(
     curve: Curve, more: int, n_rows: int | None = None, error: float | None = None
 ) -> Forecast:
-    """What more ratings of random rows would bring.
+    """Forecast the error after more ratings of random rows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def forecast_error(
 def ratings_needed(
     curve: Curve, goal: float, n_rows: int | None = None, error: float | None = None
 ) -> Needed:
-    """How many more ratings of random rows a goal needs.
+    """Estimate how many more ratings of random rows a goal needs.
 
     Parameters
     ----------
@@ -168,7 +168,7 @@ def ratings_needed(
 
 
 def _rounded(n: float) -> str:
-    """A number of ratings with two digits: more would pretend to know them.
+    """A number of ratings to two digits; more would be false precision.
 
     Examples
     --------

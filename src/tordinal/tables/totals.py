@@ -1,4 +1,4 @@
-"""Rows at the end of a table that sum it up, and are no rows of it."""
+"""Rows at the end of a table that hold totals."""
 
 import re
 
@@ -15,7 +15,7 @@ LAST, FIRST_CELLS = 3, 3  # rows from the end, and cells from the left, where su
 
 
 def total_rows(table: Table) -> list[int]:
-    """Rows that sum the table up: one of their first cells says "Total", and no other row's does.
+    """Rows of totals: one of their first cells is "Total" or alike, as in no other row.
 
     Parameters
     ----------

@@ -47,7 +47,7 @@ def number(value: Any) -> float | None:
 
 
 def plain_cells(cells: list[Any]) -> list[Any]:
-    """Cells of databases as numbers and text: decimals that lose nothing, and bytes of UTF-8.
+    """Cells of databases as numbers and text: decimals without loss, and bytes as UTF-8.
 
     Examples
     --------

@@ -81,7 +81,7 @@ class TableReader:
         return table.without(earlier) if earlier else table
 
     def rated(self, table: Table) -> NDArray[np.bool_]:
-        """Which rows hold something that is a rating."""
+        """Which rows have a rating."""
         cells = table[self.target]
         return np.array([is_rated(spelled(c), self.order, self.missing) for c in cells], dtype=bool)
 
@@ -127,7 +127,7 @@ def draw(
 
 
 def words_of(path: str, reader: TableReader, encoder: TableEncoder) -> dict[str, Counter[str]]:
-    """In how many rows of a file each word is."""
+    """Number of rows of a file with each word."""
     return encoder.count_words(reader.table(path).features(reader.target))
 
 
@@ -139,7 +139,7 @@ def encode(
     ratings: Ratings,
     only: bool,
 ) -> Any:
-    """The features of a file's rows, in one view; of those with a rating `only`, if so wanted."""
+    """The features of a file's rows in one view: all rows, or only those with a rating."""
     table = reader.table(path)
     if only:
         table = table.part(np.flatnonzero(ranks_of(table[reader.target], ratings) >= 0).tolist())

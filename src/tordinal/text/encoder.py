@@ -297,7 +297,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, device: str = "auto") -> Self:
-        """Load what `save` has written.
+        """Load an encoder that `save` has written.
 
         Parameters
         ----------
@@ -334,7 +334,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_bytes(cls, data: bytes, *, device: str = "auto", max_bytes: int = MOST_BYTES) -> Self:
-        """Load what `to_bytes` has made; names, sizes and shapes are checked first.
+        """Load an encoder from `to_bytes`; names, sizes and shapes are checked first.
 
         Parameters
         ----------

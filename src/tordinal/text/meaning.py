@@ -1,4 +1,4 @@
-"""What texts mean, by embeddings that come with a package and are never downloaded."""
+"""Embeddings of texts that come with a package and are never downloaded."""
 
 from functools import lru_cache
 from pathlib import Path
