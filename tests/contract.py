@@ -1,6 +1,7 @@
-"""What every solver promises, checked on problems drawn from wide ranges.
+"""The contract of every solver, checked on problems drawn from wide ranges.
 
-`draw` makes a case for a solver, a loss and a coupling; `verdict` lists which promises it broke.
+`draw` makes a case for a solver, a loss and a coupling; `verdict` lists the parts of the contract
+that it broke.
 The test suite tries a few cases of every combination, ``python -m benchmarks contract`` as many as
 fit into ten minutes.
 """
@@ -185,7 +186,7 @@ class Verdict:
     Attributes
     ----------
     broken : list of str
-        Promises that it broke.
+        Parts of the contract that it broke.
     converged : bool
         Whether it reports that it converged.
     rejected : bool
@@ -201,7 +202,7 @@ class Verdict:
 
 
 def verdict(case, reference=True):
-    """Check the promises for a case."""
+    """Check the contract for a case."""
     try:
         return _verdict(case, reference)
     except ValueError as error:

@@ -23,7 +23,7 @@ def test_without_a_command_the_help_is_shown():
         assert re.search(rf"^\W*{name}\s", said, flags=re.MULTILINE), name
 
 
-def test_each_command_refuses_with_status_2_and_no_traceback(tmp_path):
+def test_each_command_rejects_with_status_2_and_no_traceback(tmp_path):
     absent = tmp_path / "absent"
     (tmp_path / "file").touch()
     for arguments in (

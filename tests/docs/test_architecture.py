@@ -29,7 +29,7 @@ def test_every_line_leads_up():
     assert all(float(start) > float(end) for start, end in ends)
 
 
-def test_what_is_left_out_follows():
+def test_what_is_excluded_follows():
     shortest = SCRIPT["shortest_description"]
     assert shortest({("a", "b"), ("b", "c"), ("a", "c")}) == {("a", "b"), ("b", "c")}
     everything = SCRIPT["true_imports"]()

@@ -1,4 +1,4 @@
-"""Every solver keeps its promises: see `contract` for what they are."""
+"""Every solver keeps the contract: see `contract`."""
 
 import pytest
 from contract import COMBINATIONS, draw, verdict

@@ -91,7 +91,7 @@ def test_named_columns_are_used_and_no_others():
         ({"columns": ["empty"]}, "no columns to learn from"),
     ],
 )
-def test_bad_choices_are_refused(options, message):
+def test_bad_choices_are_rejected(options, message):
     with pytest.raises(TableError, match=message):
         TableEncoder(**options).fit(TABLE)
 
@@ -101,7 +101,7 @@ def test_a_name_in_another_case_is_found_out():
         TableEncoder(columns=["PRICE"]).fit({"price": ["1", "2"], "x": ["3", "4"]})
 
 
-def test_a_table_without_columns_to_learn_from_is_refused():
+def test_a_table_without_columns_to_learn_from_is_rejected():
     with pytest.raises(TableError, match="only the column of ratings"):
         TableEncoder().fit({})
 
@@ -112,7 +112,7 @@ def test_a_missing_column_is_named():
         encoder.transform({"price": ["1"]})
 
 
-def test_a_text_of_stop_words_is_left_out():
+def test_a_text_of_stop_words_is_excluded():
     encoder = TableEncoder(text=["t"], columns=["n"]).fit(
         {"t": ["the", "and", "of"], "n": [1, 2, 3]}
     )

@@ -50,7 +50,7 @@ def test_links_to_an_input_are_seen(tmp_path):
         Outputs({}, {"--out": str(tmp_path / "x"), "--report": str(tmp_path / "x")})
 
 
-def test_a_folder_or_file_without_permission_is_refused(tmp_path, monkeypatch):
+def test_a_folder_or_file_without_permission_is_rejected(tmp_path, monkeypatch):
     (tmp_path / "out.csv").write_text("before")
     (tmp_path / "locked").mkdir()
     # The system's answer is replaced, as root may write everywhere.

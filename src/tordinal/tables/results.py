@@ -207,7 +207,7 @@ class Rating:
 
     @property
     def moved(self) -> int:
-        """Number of rows that the swaps of a member gave another rating; the most of all members."""
+        """Number of rows that swaps gave another rating, in the member with most of them."""
         return max(
             (
                 int(np.sum(m.initial_labels_ != m.transduction_))

@@ -51,7 +51,7 @@ class Simulation:
     order: list[int]
 
     def enough(self, goal: float) -> int | None:
-        """Number of ratings from which the true error stays at most `goal`; None if it never does."""
+        """Ratings from which on the true error stays within `goal`; None if it never does."""
         above = [n for n, error in zip(self.ratings, self.errors, strict=True) if error > goal]
         later = [n for n in self.ratings if not above or n > above[-1]]
         return later[0] if later else None
