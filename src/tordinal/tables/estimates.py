@@ -69,7 +69,7 @@ def estimate_rating(
     p[rating.held_out] = rating.cv_probability
     scores = scale_of(rating.target.classes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # too few ratings: the estimate says so itself
+        warnings.simplefilter("ignore")  # too few ratings: the estimate then has no interval
         return estimate_table(
             rating.target.rank, p, groups=groups, classes=range(p.shape[1]), scores=scores,
             probabilities=_probabilities(rating, reweight),

@@ -105,7 +105,7 @@ class Outputs:
     def commit(self) -> None:
         """Move every output to its place; standard output comes first, as it can still fail."""
         if self._stdout.tell():
-            with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may leave
+            with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may close it
                 sys.stdout.buffer.write(self._stdout.getvalue())
                 sys.stdout.buffer.flush()
         umask = os.umask(0)

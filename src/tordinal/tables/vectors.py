@@ -16,7 +16,7 @@ __all__ = ["FEATURES", "expanded", "owner_of", "parts_of", "read_features", "vec
 
 Array = NDArray[np.float64]
 
-FEATURES = "features"  # name of the column that an array beside the table is
+FEATURES = "features"  # name of an array beside the table, as a column
 LONGEST = 10_000  # numbers in a cell
 PART = re.compile(r"\[\d+\]$")
 

@@ -444,7 +444,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         names = ("transduce", "max_windows", "window")
         parameters = {name: getattr(self, name) for name in names}
         parameters["tune"] = self.coef_ is not None
-        # Of a folder only its name: where it was says nothing on another machine.
+        # Only the name of a folder: its path is of no use on another machine.
         name = os.fspath(self.model)
         parameters["model"] = Path(name).name if Path(name).is_dir() else name
         state = {"format": FORMAT, "parameters": parameters, "projection": projection}
