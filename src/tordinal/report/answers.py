@@ -24,9 +24,9 @@ def importance(columns: pd.DataFrame) -> Picture:
     high = max(1e-9, float((shown["rise"] + shown["margin"]).max()))
     picture = Picture(
         "Which columns matter",
-        "By how many steps the error on ratings that the model had not seen rises where the cells "
-        "of one column are replaced by those of other rows, with a 95 % interval. Where the line "
-        "reaches 0 there is no clear effect.",
+        "How many steps the error rises when the cells of one column are replaced by those of "
+        "other rows, with a 95 % interval. Measured on ratings that the model had not seen. Where "
+        "the line reaches 0 there is no clear effect.",
         ["column", "error rises by", "interval", "effect"],
         [
             [
@@ -76,10 +76,10 @@ def words(effects: pd.DataFrame, agreement: float) -> Picture:
     left = margin([short(name, LONGEST_NAME) for name in names] or [""], 250.0)
     picture = Picture(
         "What lowers and raises the rating",
-        "By how many steps rows with a word, a phrase or a value are rated lower or higher than "
-        "rows without it that are equal otherwise"
+        "How many steps lower or higher rows with a word, a phrase or a value are rated than "
+        "otherwise equal rows without it"
         + (f" (column {columns[0]}). " if len(columns) == 1 else ". ")
-        + "By a simple model of the predictions, which "
+        + "From a simple model of the predictions, which "
         f"explains {100 * agreement:.0f} % of their variance on rows it was not fitted to.",
         ["word or value", "effect in steps", "rows"],
         [
@@ -124,9 +124,9 @@ def abstaining(curve: pd.DataFrame) -> Picture:
     ]
     picture = Picture(
         "The error if doubtful rows stay unrated",
-        "The mean error in steps of the rows that are kept (up), by the share of the rows without "
-        "a rating that is kept (across), with an interval: those with the highest confidence "
-        "first. Estimated by ratings that the model had not seen.",
+        "The mean error in steps of the rows that are kept (vertical) by the share of rows without "
+        "a rating that is kept (horizontal), with an interval. Rows with the highest confidence "
+        "are kept first. Estimated from ratings that the model had not seen.",
         ["confidence from", "rows kept", "ratings", "exactly right", "mean error in steps"],
         rows,
         232,

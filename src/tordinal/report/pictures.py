@@ -246,8 +246,9 @@ def reliability(confidence: NDArray[Any], right: NDArray[Any]) -> Picture:
     rows = [[percent(c), percent(r), f"{n:,}"] for c, r, n in points]
     picture = Picture(
         "Can the confidence be believed?",
-        "Hidden ratings in groups of rising confidence: their mean confidence (across) and the "
-        "share predicted correctly (up), with an interval. On the dashed line both are the same.",
+        "Hidden ratings in groups of rising confidence: the mean confidence (horizontal) and how "
+        "often the model was right (vertical), with an interval. On the dashed line both are the "
+        "same.",
         ["mean confidence", "right", "rows"],
         rows,
         272,

@@ -174,5 +174,5 @@ def _kind(
     if unique and ID_NAME.search(name):
         return "excluded", "identifier", None
     if distinct > MAX_CATEGORIES and distinct > HARDLY_REPEATED * len(present):
-        return "excluded", "values that hardly repeat", None
+        return "excluded", "values that hardly come twice", None
     return "category", USED["category"], None
