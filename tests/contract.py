@@ -1,6 +1,7 @@
-"""What every solver promises, checked on problems drawn from wide ranges.
+"""The contract of every solver, checked on problems drawn from wide ranges.
 
-`draw` makes a case for a solver, a loss and a coupling; `verdict` lists which promises it broke.
+`draw` makes a case for a solver, a loss and a coupling; `verdict` lists the parts of the contract
+that it broke.
 The test suite tries a few cases of every combination, ``python -m benchmarks contract`` as many as
 fit into ten minutes.
 """
@@ -12,7 +13,8 @@ from typing import Any
 import cvxpy as cp
 import numpy as np
 import scipy.sparse as sp
-from convex import convex_minimum, feature_map, used_costs
+from convex import FORMULAS, convex_minimum, feature_map, used_costs
+from problems import LINES, SMOOTH
 
 from tordinal.couplings import Coupling, Explicit, Implicit, Reduction
 from tordinal.engines.cuda.gram import CudaGram
@@ -26,17 +28,9 @@ from tordinal.reduction import signs
 from tordinal.solvers import SMO, CudaSMO, KernelNewton, Newton
 
 COUPLINGS = (Reduction(), Implicit(), Explicit())
-LINES, SMOOTH = ("hinge", "laplacian"), ("squared_hinge", "logistic", "square")
 TOL = 1e-5
 NEAR = 1e-3  # share of the objective by which a solution that calls itself converged may miss it
 ROUNDING = 1e-8  # share of all costs by which it always may
-FORMULAS = {
-    "hinge": lambda g: np.maximum(0, 1 - g),
-    "squared_hinge": lambda g: np.maximum(0, 1 - g) ** 2,
-    "logistic": lambda g: np.logaddexp(0, -g),
-    "square": lambda g: (1 - g) ** 2,
-    "laplacian": lambda g: np.abs(1 - g),
-}
 KERNELS = [  # name, degree and coef0
     ("linear", 3, 0.0), ("rbf", 3, 0.0), ("perceptron", 3, 0.0),
     *(("poly", degree, coef0) for degree in (2, 3) for coef0 in (0.0, 1.0)),
@@ -163,11 +157,11 @@ def draw(seed, combination, mild=False):
 
 
 def value_of(case, y, cost, h, norm, t):
-    """The objective, written down once more."""
+    """The objective, by the formulas of the general solver."""
     C = used_costs(y, cost, case.coupling, len(t))
     g = signs(y, len(t)) * (h[:, None] - t)
     spread = np.sum((t - t.mean()) ** 2) if case.coupling == Reduction() else 0.0
-    return float(0.5 * norm + 0.5 * spread + np.sum(C * FORMULAS[case.loss](g)))
+    return float(0.5 * norm + 0.5 * spread + np.sum(C * FORMULAS[case.loss](g).value))
 
 
 def predicted(case, data, solution):
@@ -192,7 +186,7 @@ class Verdict:
     Attributes
     ----------
     broken : list of str
-        Promises that it broke.
+        Parts of the contract that it broke.
     converged : bool
         Whether it reports that it converged.
     rejected : bool
@@ -208,7 +202,7 @@ class Verdict:
 
 
 def verdict(case, reference=True):
-    """Check the promises for a case."""
+    """Check the contract for a case."""
     try:
         return _verdict(case, reference)
     except ValueError as error:

@@ -10,10 +10,13 @@ from tordinal.engines.host.gram import Gram
 from tordinal.experiments.cells import FIGURES, cells_of
 from tordinal.experiments.table import KEY
 from tordinal.kernels import make_kernel
-from tordinal.losses import LOSSES
+from tordinal.losses import LOSSES, is_smooth
 from tordinal.problem import Problem
 from tordinal.search.data import SearchData
 from tordinal.solvers import KernelNewton
+
+SMOOTH = [name for name in LOSSES if is_smooth(LOSSES[name]())]
+LINES = [name for name in LOSSES if name not in SMOOTH]
 
 
 def ordinal_problem(n=60, n_classes=4, n_features=3, noise=0.5, seed=0):

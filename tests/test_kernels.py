@@ -44,7 +44,7 @@ def test_kernels_that_overflow_are_an_error_and_no_warning():
     assert np.isinf(Poly(degree=3).diagonal(X * 1e150)).all()
 
 
-def test_a_function_of_the_wrong_shape_is_refused():
+def test_a_function_of_the_wrong_shape_is_rejected():
     with pytest.raises(ValueError, match=r"shape \(3,\) for 3 and 3 rows"):
         Custom(lambda a, b: np.ones(3))(np.ones((3, 1)), np.ones((3, 1)))
 

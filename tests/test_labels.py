@@ -97,7 +97,7 @@ def test_marks_in_plain_lists_and_beside_words(y):
     assert len(classes) == 2
 
 
-def test_numbers_that_are_not_ranks_are_refused_with_the_remedy():
+def test_numbers_that_are_not_ranks_are_rejected_with_the_remedy():
     with pytest.raises(ValueError, match=r"Unknown label type: continuous.*quantize"):
         encode_labels([0.5, 1.7, 2.2, None], transductive=True)
     assert encode_labels([0.5, None, 1.5], [0.5, 1.5], transductive=True)[1].tolist() == [0, -1, 1]

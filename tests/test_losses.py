@@ -68,7 +68,7 @@ def test_known_losses_pass_the_check(name):
     assert type(check_loss(LOSSES[name]())) is LOSSES[name]
 
 
-def test_a_loss_that_breaks_definition_3_is_refused_with_the_place():
+def test_a_loss_that_breaks_definition_3_is_rejected_with_the_place():
     class Flat:
         def value(self, g):
             return np.where(np.abs(g) < 2, np.maximum(0, 1 - g), 1.0)
@@ -83,7 +83,7 @@ def test_a_loss_that_breaks_definition_3_is_refused_with_the_place():
         check_loss(Flat())
 
 
-def test_a_loss_that_is_not_convex_or_not_finite_is_refused():
+def test_a_loss_that_is_not_convex_or_not_finite_is_rejected():
     class Ramp:
         def value(self, g):
             return 1 / (1 + np.exp(g))
@@ -104,7 +104,7 @@ def test_a_loss_that_is_not_convex_or_not_finite_is_refused():
         check_loss(Infinite())
 
 
-def test_an_object_without_the_methods_is_refused():
+def test_an_object_without_the_methods_is_rejected():
     with pytest.raises(TypeError, match="no slope and no curvature"):
         check_loss(type("Half", (), {"value": lambda self, g: g})())
     with pytest.raises(ValueError, match="'hinge'"):

@@ -42,7 +42,7 @@ def test_with_two_classes_the_ranked_probability_score_is_briers(p, y):
 
 
 @pytest.mark.parametrize("metric", ERRORS)
-def test_unlabelled_rows_are_left_out_when_asked_to(metric):
+def test_unlabelled_rows_are_excluded_when_asked_to(metric):
     true, predicted = [1, 2, 3, -1, 2], [1, 2, 2, 3, 2]
     assert metric(true, predicted, ignore_unlabeled=True) == pytest.approx(
         metric([1, 2, 3, 2], [1, 2, 2, 2])

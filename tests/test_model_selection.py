@@ -16,7 +16,7 @@ from tordinal.model_selection import TransductiveKFold, content_folds
 @given(
     st.lists(st.integers(-1, 4), min_size=12, max_size=80), st.integers(2, 6), st.integers(0, 99)
 )
-def test_promises_of_the_splitter(y, n_splits, seed):
+def test_properties_of_the_splitter(y, n_splits, seed):
     y = np.array(y)
     classes, counts = np.unique(y[y >= 0], return_counts=True)
     splitter = TransductiveKFold(n_splits, random_state=seed)

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from problems import ordinal_problem, problem_of
+from problems import SMOOTH, ordinal_problem, problem_of
 from scipy.optimize import approx_fprime
 
 from tordinal import problem as module
@@ -12,7 +12,6 @@ from tordinal.losses import LOSSES, PiecewiseLinear
 from tordinal.reduction import signs
 
 COUPLINGS = [Reduction(), Implicit(), Explicit()]
-SMOOTH = ["squared_hinge", "logistic", "square"]
 
 
 def point(n=20):

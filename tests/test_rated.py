@@ -65,7 +65,7 @@ def test_the_curve_of_abstaining_is_that_of_the_held_out_rows(rated):
     assert curve["accuracy"].iloc[-1] > curve["accuracy"].iloc[0]
 
 
-def test_it_is_said_where_no_reasons_can_be_given(frame, monkeypatch):
+def test_it_is_reported_where_no_reasons_can_be_given(frame, monkeypatch):
     frame = frame.drop(columns="truth")
 
     def notes():

@@ -1,4 +1,4 @@
-"""The names of scikit-learn that are not public, in one place: where a new version may break us."""
+"""Names of scikit-learn that are not public, in one place, as a new version may change them."""
 
 from collections.abc import Mapping
 from typing import Any
@@ -12,7 +12,7 @@ try:
 except ImportError:  # scikit-learn before 1.9
 
     class CallbackSupport:  # type: ignore[no-redef]
-        """Stands in for scikit-learn's mixin where there is none."""
+        """Replacement for scikit-learn's mixin in versions without it."""
 
 
 __all__ = [

@@ -19,7 +19,7 @@ PRIOR = 1.0  # strength of the prior that shrinks the offsets towards 0
 MIN_SLOPE = 1e-3
 NEGLIGIBLE = 1e-13  # relative change of the likelihood that is noise
 FLOOR = 1e-3  # share of the uniform distribution mixed in, so that no class has probability 0
-MAX_POWER = 20.0  # of probabilities, to make them agree with how often they are right
+MAX_POWER = 20.0  # largest power of temperature scaling
 
 
 @dataclass(frozen=True)

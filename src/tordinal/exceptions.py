@@ -1,4 +1,4 @@
-"""Errors that users can do something about, and how to tell them from bugs."""
+"""Errors that users can correct, and how to distinguish them from bugs."""
 
 import dis
 from types import TracebackType
@@ -12,7 +12,7 @@ KINDS = (ValueError, TypeError, ImportError, RuntimeError)
 
 
 class InputError(ValueError):
-    """A file, an option or a value is wrong; the message says what, and what to do."""
+    """A file, an option or a value is wrong; the message names it and the remedy."""
 
 
 def user_can_fix(error: BaseException) -> bool:

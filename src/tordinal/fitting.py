@@ -89,11 +89,11 @@ class Recipe:
         return make_kernel(self.kernel, X, self.gamma, self.degree, self.coef0)
 
     def problem(self, n_classes: int) -> Problem:
-        """What is solved."""
+        """The problem to solve."""
         return Problem(self.loss, self.coupling, n_classes - 1)
 
     def hold(self, kernel: Kernel, X: Matrix, n_classes: int) -> Gram | Rows:
-        """The rows in the form in which they are solved fastest."""
+        """The rows in the form that is solved fastest."""
         return hold(
             kernel, X, self.problem(n_classes), self.cache_size, self.tol, engine=self.engine
         )

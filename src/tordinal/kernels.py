@@ -129,7 +129,7 @@ class Poly(Kernel):
     degree: float = 3
     coef0: float = 0.0
 
-    # Solvers check for what overflows, and say so in an error.
+    # Solvers check for overflow and raise an error.
     def __call__(self, A: Matrix, B: Matrix) -> Array:
         with np.errstate(over="ignore", invalid="ignore"):
             return (self.gamma * products(A, B) + self.coef0) ** self.degree

@@ -16,7 +16,7 @@ FOLDS = 5  # of the labelled rows, to calibrate a supervised model
 
 
 def label_array(y: Any) -> NDArray[Any]:
-    """Labels as an array that keeps their types: NumPy turns None beside strings into a string.
+    """Labels as an array that keeps their types; NumPy would turn None into a string.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Cross-validation if some rows have no label."""
+"""Cross-validation for data in which some rows have no label."""
 
 import itertools
 from collections.abc import Iterator
@@ -122,7 +122,7 @@ def deal_folds(rank: Ranks, n_splits: int, rng: np.random.RandomState | None) ->
 
 
 def content_folds(X: Any, rank: Ranks, n_splits: int) -> Index:
-    """Folds that depend on what the labelled rows hold, not on their order or how often they occur.
+    """Folds that depend on the content of the labelled rows, not on their order or multiplicity.
 
     Equal rows of one class go to the same fold: a row that occurs twice leads to the same folds as
     a row of weight 2, and no row is tested by its own copy. Rows are assigned in the order of

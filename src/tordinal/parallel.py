@@ -49,13 +49,13 @@ def in_order(jobs: Iterable[Any], n_jobs: int | None) -> Iterator[Any]:
 
 
 def _by_cluster(error: BaseException) -> bool:
-    """Whether a cluster lost something, rather than a job failed."""
+    """Whether the cluster lost something, or else a job failed."""
     home = type(error).__module__.partition(".")[0]
     return isinstance(error, CancelledError) or home in ("distributed", "asyncio")
 
 
 class EndsWithParent:
-    """A function that, in a child process, ends with the process that it was made in.
+    """A function that ends its child process when the parent process has ended.
 
     Worker processes of joblib keep computing for minutes after their parent was killed.
 

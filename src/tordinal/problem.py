@@ -1,4 +1,4 @@
-"""What is solved: a loss, a coupling of the thresholds, and how many of them there are.
+"""The problem to solve: a loss, a coupling of the thresholds, and their number.
 
 A `Problem` gives the objective (4) and its derivatives for one block of rows: their ranks y, costs
 and projections h, and the thresholds t. Every solver takes them from here.
@@ -90,7 +90,7 @@ class Problem:
 
     @cached_property
     def shape(self) -> tuple[Index, Index, float, float, float]:
-        """What compiled loops over a piecewise linear loss need to know: spans, box and kink."""
+        """Arguments of compiled loops over a piecewise linear loss: spans, box and kink."""
         return (*self.coupling.spans(self.n_thresholds), *self.lines.box, self.lines.kink)
 
     def multiplier_bounds(self, y: Ranks, h: Array, t: Array) -> Array:

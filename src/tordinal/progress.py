@@ -30,7 +30,7 @@ class Progress:
     def __init__(self, estimator: Any, n_levels: int):
         self.estimator, self.n_levels = estimator, n_levels
         self.name = type(estimator).__name__
-        self.started = self.said = time.perf_counter()
+        self.started = self.printed_at = time.perf_counter()
         self.root: Any = None
         self.level: Any = None
         if hasattr(estimator, "_init_callback_context"):
@@ -92,16 +92,16 @@ class Progress:
         now = time.perf_counter()
         if name != self.name_of_part:
             self.name_of_part, self.part_started = name, now
-        if self.estimator.verbose and done and (now - self.said > 1.0 or done == total):
-            self.said = now
+        if self.estimator.verbose and done and (now - self.printed_at > 1.0 or done == total):
+            self.printed_at = now
             left = (now - self.part_started) / done * (total - done)
             print(f"[{self.name}] {name}: {done} of {total}, about {left:.0f} s left")
 
     def chunk(self, steps: int, violation: float) -> None:
         """Report a part of a training, about once a second."""
         now = time.perf_counter()
-        if self.estimator.verbose and now - self.said > 1.0:
-            self.said = now
+        if self.estimator.verbose and now - self.printed_at > 1.0:
+            self.printed_at = now
             print(
                 f"[{self.name}] {steps} steps, violation {violation:.2g} "
                 f"(tol {self.estimator.tol:g})"

@@ -65,7 +65,7 @@ class RatedTable:
     verdict : str
         Whether the unrated rows helped.
     notes : list of str
-        What to know about how the table was read.
+        Notes about how the table was read.
     model : TableModel
         The model, with `predict` for new rows.
 
@@ -113,7 +113,7 @@ class RatedTable:
 
     @property
     def notes(self) -> list[str]:
-        """What to know about how the table was read."""
+        """Notes about how the table was read."""
         return self.rating.notes
 
     @property
@@ -148,11 +148,11 @@ class RatedTable:
 
     @cached_property
     def reasons(self) -> Reasons:
-        """Which columns and words matter, and why rows are rated as they are."""
+        """The columns and words that matter, and the reasons for the rating of a row."""
         return Reasons(self.rating, self.part.features(self.target), self.seed)
 
     def explain(self, row: Any) -> pd.DataFrame:
-        """Why a row is rated as it is: the words and cells with the largest effects.
+        """The words and cells with the largest effects on the rating of a row.
 
         Parameters
         ----------
@@ -189,12 +189,12 @@ class RatedTable:
 
     @property
     def abstaining(self) -> pd.DataFrame:
-        """Errors of the rows that are kept, by the confidence from which they are."""
+        """Errors of the rows that are kept, by the least confidence."""
         return abstain_curve(self.rating, self.abstain)
 
     @cached_property
     def answers(self) -> Answers:
-        """What is added to each row."""
+        """The rating of each row, with its confidence and source."""
         reasons = self.reasons.sentences(range(len(self.part))) if self.with_reasons else None
         return Answers.of(self.rating, self.abstain, reasons)
 

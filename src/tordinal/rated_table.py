@@ -145,7 +145,7 @@ def rate_table(
     n_jobs : int or None, default=None
         Number of parallel fits, -1 for all cores.
     callback : callable or None, default=None
-        Called during the work with a task, how much of it is done, and how much there is.
+        Called with the current task, the steps done and the number of steps.
     embeddings : bool, default=False
         Deprecated: use ``encoder="wordllama"``.
 

@@ -127,6 +127,6 @@ def labeling_gain(h: Array, t: Array, old: Ranks, new: Ranks, weight: Array, gai
 
 
 def greatest_losses(h: Array, t: Array, weight: Array, wrong_side_loss: Gain) -> float:
-    """A bound of what rows add to the objective with any labels, in units of C2."""
+    """A bound of the loss of the rows with any labels, in units of C2."""
     farthest = np.abs(h[:, None] - t).max(axis=1, initial=0.0)
     return len(t) * float(weight @ wrong_side_loss(farthest))

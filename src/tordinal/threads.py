@@ -70,12 +70,12 @@ class _Limit:
     def lift(cls) -> None:
         # A limit belongs to the thread that has set it, and the last solver to end may work in
         # another one. The lock serialises them.
-        _disown()
+        _forget_threads_of_parent()
         cls.limiter.restore_original_limits()
-        _disown()
+        _forget_threads_of_parent()
 
 
-def _disown() -> None:
+def _forget_threads_of_parent() -> None:
     """Let any thread change the limit; older versions of threadpoolctl always do."""
     if hasattr(OpenBLASController, "clear_controlling_thread"):
         OpenBLASController.clear_controlling_thread(force=True)
@@ -144,7 +144,7 @@ def in_blocks(n: int, work: Callable[[slice], Any], size: int = CHUNK) -> list[A
 
 
 def _forget_threads() -> None:
-    """A child made by fork has none of its parent's threads, nor what they held."""
+    """A child made by fork has neither its parent's threads nor their locks."""
     _pool.cache_clear()
     _Limit.lock = threading.Lock()
     _Limit.at_work, _Limit.limiter = 0, None

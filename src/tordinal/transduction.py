@@ -118,7 +118,7 @@ class CostSchedule:
 
 @dataclass
 class Transduction:
-    """What Algorithm 1 found.
+    """The result of Algorithm 1.
 
     Attributes
     ----------
@@ -280,7 +280,7 @@ class _Search:
         return gained > least * float(level.fit.objective)
 
     def _retrain(self, level: _Level) -> Any | None:
-        """Train on swapped labels; the objective must fall, as Proposition 2 promises.
+        """Train on swapped labels; the objective must fall, by Proposition 2.
 
         A coarse solution is enough to choose the next pair. It can hide a small gain, so the
         training is refined until that shows. If it never does, the gain is too small to measure
@@ -295,7 +295,7 @@ class _Search:
         return None
 
     def _refine(self, level: _Level) -> None:
-        """Bring the last training to the usual precision; where rows are few, by every means."""
+        """Refine the last training to the usual precision; with few rows, try a cold start too."""
         train = partial(self.trainer.train, self.schedule.C1, level.C2)
         fit = train(level.fit, 1.0)
         if not fit.converged and self.labels.n_rows <= FEW_ROWS:

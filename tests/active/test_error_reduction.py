@@ -69,7 +69,7 @@ def test_kernels_are_positive_definite_whatever_the_units():
     assert np.allclose(_kernel(1000.0 * X, 20), K)
 
 
-def test_noise_of_ratings_is_told_from_signal():
+def test_noise_of_ratings_is_distinguished_from_signal():
     rng = np.random.default_rng(0)
     X = rng.normal(size=(100, 3))
     values, vectors = np.linalg.eigh(_kernel(X, 100))

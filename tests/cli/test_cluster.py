@@ -53,7 +53,7 @@ def test_label_on_a_cluster_is_label(table, tmp_path):
     assert there.read_bytes() == (tmp_path / "here.csv").read_bytes()
 
 
-def test_no_scheduler_is_said_at_once(table, tmp_path, monkeypatch):
+def test_no_scheduler_is_reported_at_once(table, tmp_path, monkeypatch):
     from tordinal.cli import cluster
 
     monkeypatch.setattr(cluster, "TIMEOUT", "1s")

@@ -191,7 +191,7 @@ def bad_inputs(folder):
     }
 
 
-def test_bad_input_is_refused_and_nothing_is_written_or_replaced(tmp_path):
+def test_bad_input_is_rejected_and_nothing_is_written_or_replaced(tmp_path):
     cases = bad_inputs(tmp_path)
     (tmp_path / "out.csv").write_text("before")
     listing = sorted(os.listdir(tmp_path))
@@ -203,7 +203,7 @@ def test_bad_input_is_refused_and_nothing_is_written_or_replaced(tmp_path):
         assert sorted(os.listdir(tmp_path)) == listing
 
 
-def test_a_full_disk_is_said_and_leaves_the_old_result(reviews, tmp_path, monkeypatch):
+def test_a_full_disk_is_reported_and_leaves_the_old_result(reviews, tmp_path, monkeypatch):
     out = tmp_path / "out.csv"
     out.write_text("before")
 

@@ -138,7 +138,7 @@ def test_nothing_is_left_of_what_is_interrupted_or_fails(address, folder, tmp_pa
     assert not (tmp_path / "rated").exists()
 
 
-def test_what_does_not_go_with_many_files_is_said(address, folder, tmp_path):
+def test_what_does_not_go_with_many_files_is_reported(address, folder, tmp_path):
     shared = ["label", folder, *SHARED, "--scheduler", address, "-o"]
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "mine.txt").write_text("")

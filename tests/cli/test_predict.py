@@ -128,7 +128,7 @@ def test_predict_changes_the_format_and_knows_the_encoding(model, tmp_path):
     assert rated["stars_predicted"].is_monotonic_increasing
 
 
-def test_bad_input_is_refused_and_nothing_is_written(model, tmp_path):
+def test_bad_input_is_rejected_and_nothing_is_written(model, tmp_path):
     (tmp_path / "new.csv").write_text("review\nawful\n")
     (tmp_path / "other.csv").write_text("text\nawful\n")
     (tmp_path / "taken.csv").write_text("review,stars_source\nawful,x\n")
@@ -154,7 +154,7 @@ def test_bad_input_is_refused_and_nothing_is_written(model, tmp_path):
         assert sorted(os.listdir(tmp_path)) == listing
 
 
-def test_inspect_refuses_what_is_no_model(tmp_path):
+def test_inspect_rejects_what_is_no_model(tmp_path):
     (tmp_path / "no.skops").write_text("not a model")
     said = " ".join(run("inspect", tmp_path / "no.skops", code=2).output.split())
     assert "no.skops is not a tordinal model" in said

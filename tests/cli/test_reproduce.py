@@ -91,7 +91,7 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, amazon_home):
     assert "0 are missing" in " ".join(again.output.split())
 
 
-def test_bad_options_are_refused(tmp_path):
+def test_bad_options_are_rejected(tmp_path):
     for arguments, message in (
         (["fig10", "--labels", "many"], "whole numbers"),
         (["fig10", "--labels", "500"], "between 10 and 400"),
@@ -185,7 +185,7 @@ def test_a_run_that_cannot_be_done_is_named_and_the_results_before_it_are_kept(
     assert (tmp_path / "out" / "claims.md").read_text().startswith("# The paper's claims")
 
 
-def test_lines_that_are_no_results_are_left_out_and_named(tmp_path):
+def test_lines_that_are_no_results_are_excluded_and_named(tmp_path):
     rows = study_results(studies=("sentiment",), realizations=5, ours=False).to_dict("records")
     lines = [json.dumps({k: None if v != v else v for k, v in row.items()}) for row in rows]
     good = json.loads(lines[0])
@@ -216,7 +216,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
     assert os.listdir(tmp_path) == []
 
 
-def test_a_folder_that_cannot_be_used_is_refused_before_anything_runs(tmp_path):
+def test_a_folder_that_cannot_be_used_is_rejected_before_anything_runs(tmp_path):
     (tmp_path / "file").write_text("x")
     result = CliRunner().invoke(app, ["reproduce", "fig7", "--out", str(tmp_path / "file" / "sub")])
     assert result.exit_code == 2

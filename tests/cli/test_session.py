@@ -186,7 +186,7 @@ def test_where_nothing_can_be_redrawn_a_line_is_written_for_a_new_name(capsys):
     assert capsys.readouterr() == ("", "reading ...\n[b]fitting ...\nreading ...\n")
 
 
-def test_details_are_said_now_and_then_with_the_time_left(capsys, monkeypatch):
+def test_details_are_reported_now_and_then_with_the_time_left(capsys, monkeypatch):
     clock = Clock(monkeypatch)
     with ProgressDisplay(quiet=False) as teller:
         for seconds, done, detail in (
@@ -208,7 +208,7 @@ def test_details_are_said_now_and_then_with_the_time_left(capsys, monkeypatch):
     ]
 
 
-def test_long_work_without_details_is_said_too(capsys, monkeypatch):
+def test_long_work_without_details_is_reported_too(capsys, monkeypatch):
     clock = Clock(monkeypatch)
     with ProgressDisplay(quiet=False) as teller:
         for done in range(3):

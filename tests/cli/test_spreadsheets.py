@@ -167,7 +167,7 @@ def test_quick_is_one_model(tmp_path):
     assert "expected error" in said
 
 
-def test_columns_that_drown_a_review_are_left_out_and_said(tmp_path):
+def test_columns_that_drown_a_review_are_excluded_and_reported(tmp_path):
     from tordinal.datasets import make_reviews
 
     texts, stars = make_reviews(300, random_state=2)
@@ -232,7 +232,7 @@ def test_names_and_cells_beyond_the_usual_stay_safe(tmp_path):
     ("name", "remedy"),
     [("t.xls", "save it as .xlsx"), ("t.ods", "save it as"), ("t.json", ".jsonl")],
 )
-def test_what_cannot_be_read_is_refused_with_the_remedy(name, remedy, tmp_path):
+def test_what_cannot_be_read_is_rejected_with_the_remedy(name, remedy, tmp_path):
     (tmp_path / name).write_bytes(b"x")
     said = run("label", tmp_path / name, "--target", "a", "-o", tmp_path / "o.csv", code=2).output
     assert remedy in " ".join(said.split())

@@ -48,7 +48,7 @@ def test_rows_beyond_memory_are_read_from_disk(client, monkeypatch):
         np.testing.assert_array_equal(stored.transduction_.compute(), kept.transduction_.compute())
 
 
-def test_progress_is_told(client):
+def test_progress_is_reported(client):
     X, _, hidden = problem(60, 2, 20)
     told = []
     TOR(callback=lambda *what: told.append(what), **QUICK).fit(in_blocks(X, [60]), hidden)

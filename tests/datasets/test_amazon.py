@@ -111,7 +111,7 @@ def test_processed_reviews(tmp_path):
             fetch_amazon_reviews("dvd", "processed_stars", data_home=tmp_path)
 
 
-def test_wrong_names_are_refused(tmp_path):
+def test_wrong_names_are_rejected(tmp_path):
     with pytest.raises(ValueError, match="domain='cars'"):
         fetch_amazon_reviews("cars", data_home=tmp_path)
     with pytest.raises(ValueError, match="edition='raw'"):

@@ -89,7 +89,7 @@ def test_an_empty_folder_name_is_none(monkeypatch):
     assert data_folder("") == data_folder(None) != Path()
 
 
-def test_a_wrong_checksum_and_a_missing_file_are_refused(tmp_path, server):
+def test_a_wrong_checksum_and_a_missing_file_are_rejected(tmp_path, server):
     url, files = server
     files["/f"] = b"content"
     with pytest.raises(OSError, match="could not be downloaded"):

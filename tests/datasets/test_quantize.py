@@ -56,7 +56,7 @@ def test_the_order_of_the_rows_and_an_increasing_change_of_scale_do_not_matter()
 
 
 @pytest.mark.parametrize("n_ranks", [-1, 0, 1])
-def test_fewer_than_two_ranks_are_refused(n_ranks):
+def test_fewer_than_two_ranks_are_rejected(n_ranks):
     with pytest.raises(ValueError, match=f"n_ranks={n_ranks} must be at least 2 and at most 3"):
         quantize([1, 2, 3], n_ranks)
 

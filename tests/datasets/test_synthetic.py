@@ -45,7 +45,7 @@ def test_without_overlap_a_row_has_features_of_its_own_rank_only():
 
 
 @pytest.mark.parametrize("options", [{"n_samples": 0}, {"n_classes": 1}, {"p": -0.1}])
-def test_impossible_sizes_are_refused(options):
+def test_impossible_sizes_are_rejected(options):
     name, value = next(iter(options.items()))
     with pytest.raises(ValueError, match=f"{name}={value}"):
         make_ordinal_clusters(**{"n_samples": 5, **options})

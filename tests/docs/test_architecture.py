@@ -6,6 +6,8 @@ from pathlib import Path
 
 from test_layers import layer_of
 
+from tordinal import tables
+
 ROOT = Path(__file__).parents[2]
 SCRIPT = runpy.run_path(str(ROOT / "docs" / "architecture.py"))
 NAMES = [name for _, rows in SCRIPT["boxes"]() for names in rows for name in names]
@@ -29,7 +31,7 @@ def test_every_line_leads_up():
     assert all(float(start) > float(end) for start, end in ends)
 
 
-def test_what_is_left_out_follows():
+def test_what_is_excluded_follows():
     shortest = SCRIPT["shortest_description"]
     assert shortest({("a", "b"), ("b", "c"), ("a", "c")}) == {("a", "b"), ("b", "c")}
     everything = SCRIPT["true_imports"]()
@@ -41,6 +43,13 @@ def test_the_contributors_page_names_every_box():
     named = set(re.findall(r"`([\w./]+)`", table))
     missing = {name for name in NAMES if not {name, *_spellings(name)} & named}
     assert missing == set()
+
+
+def test_the_map_of_the_tables_names_every_module():
+    folder = Path(tables.__file__).parent
+    modules = {path.stem for path in folder.glob("*.py")} - {"__init__"}
+    named = set(re.findall(r"`(\w+)`", tables.__doc__))
+    assert named == modules
 
 
 def _spellings(name):

@@ -160,7 +160,7 @@ def test_options_in_the_text_exist(command):
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="links need rights there")
-def test_nothing_is_left_out():
+def test_nothing_is_excluded():
     kinds = [language for page in PAGES for language, _ in blocks(page)]
     assert kinds.count("python") >= 4
     assert sum(kind.startswith("{code-cell}") for kind in kinds) >= 40

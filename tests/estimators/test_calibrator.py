@@ -24,7 +24,7 @@ def test_rows_without_weight_are_no_evidence():
     assert (weight[rows] > 0).all()
 
 
-def test_too_few_labels_are_said_to_be():
+def test_too_few_labels_are_reported_to_be():
     X, y = ordinal_problem(40, 4)
     evidence = TOR().fit(X, hide(y, 4)).evidence()
     assert evidence.errors == {}

@@ -1,4 +1,4 @@
-"""What all estimators promise."""
+"""What holds for all estimators."""
 
 import signal
 import subprocess
@@ -163,14 +163,14 @@ def test_bad_parameters_are_named(model, change, message):
         (lambda X, y: (X, X[:, 0]), "Unknown label type: continuous"),
     ],
 )
-def test_bad_input_is_refused_with_its_own_message(model, spoil, message):
+def test_bad_input_is_rejected_with_its_own_message(model, spoil, message):
     X, y = spoil(*ordinal_problem(20, 3))
     with pytest.raises(ValueError, match=message):
         fresh(model).fit(X, y)
 
 
 @names
-def test_a_label_outside_classes_and_a_bad_gram_matrix_are_refused(model):
+def test_a_label_outside_classes_and_a_bad_gram_matrix_are_rejected(model):
     X, y = ordinal_problem(20, 3)
     with pytest.raises(ValueError, match="label 2 is not among"):
         fresh(model, classes=[0, 1]).fit(X, y)
@@ -180,7 +180,7 @@ def test_a_label_outside_classes_and_a_bad_gram_matrix_are_refused(model):
 
 @pytest.mark.parametrize("model", SUPERVISED, ids=str)
 @pytest.mark.parametrize("missing", [None, np.nan, pd.NA], ids=str)
-def test_supervised_models_refuse_missing_labels_and_know_minus_one(model, missing):
+def test_supervised_models_reject_missing_labels_and_know_minus_one(model, missing):
     X, y = ordinal_problem(20, 3)
     labels = y.astype(object)
     labels[4] = missing
@@ -190,7 +190,7 @@ def test_supervised_models_refuse_missing_labels_and_know_minus_one(model, missi
 
 
 @pytest.mark.parametrize("model", TRANSDUCTIVE, ids=str)
-def test_transductive_models_refuse_a_target_without_labels(model):
+def test_transductive_models_reject_a_target_without_labels(model):
     X, _ = ordinal_problem(20, 3)
     with pytest.raises(ValueError, match="no row is labelled"):
         fresh(model).fit(X, np.full(20, -1))
@@ -282,7 +282,7 @@ def test_plain_lists_words_and_a_frame_with_one_column(model):
 
 
 @names
-def test_bad_kernels_and_weights_are_refused(model):
+def test_bad_kernels_and_weights_are_rejected(model):
     X, y = ordinal_problem(30, 3)
     with pytest.raises(ValueError, match="NaN or infinity"):
         fresh(model, kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)

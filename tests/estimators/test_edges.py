@@ -90,7 +90,7 @@ def test_the_laplacian_loss_with_a_large_cost(C):
 
 
 @pytest.mark.parametrize("change", [{"C2_factor": 1 + 1e-9}, {"C2_factor": 1.0001}])
-def test_a_schedule_without_end_is_refused(change):
+def test_a_schedule_without_end_is_rejected(change):
     X, y = ordinal_problem(30, 3)
     with pytest.raises(ValueError, match=r"values of C2.*larger factor"):
         TOR(**change).fit(X, hide(y, 10))

@@ -16,7 +16,7 @@ from tordinal.transduction import class_counts
     C=st.sampled_from([0.1, 1.0, 10.0]),
     swaps=st.sampled_from(["single", "all", 3, "optimal"]),
 )
-def test_promises_of_algorithm_1(seed, kernel, loss, C, swaps):
+def test_properties_of_algorithm_1(seed, kernel, loss, C, swaps):
     """At one C2 the objective falls, class counts are kept, and thresholds are ordered."""
     X, y = ordinal_problem(50, 4, noise=2.0, seed=seed)
     hidden = hide(y, 12, seed)
@@ -127,7 +127,7 @@ def test_predicted_and_blended_class_ratios():
 
 
 @pytest.mark.parametrize("class_ratio", [[0.5, 0.5], [1, -1, 1], [0, 0, 0], [np.nan, 1, 1]])
-def test_a_bad_class_ratio_is_refused(class_ratio):
+def test_a_bad_class_ratio_is_rejected(class_ratio):
     X, y = ordinal_problem(30, 3)
     with pytest.raises(ValueError, match="class_ratio"):
         TOR(class_ratio=class_ratio).fit(X, hide(y, 10))

@@ -43,7 +43,7 @@ def test_figures_are_drawn_from_the_table_alone(figure, tmp_path):
 
 
 @pytest.mark.parametrize("figure", FIGURES)
-def test_what_made_the_results_is_said(figure, tmp_path):
+def test_what_made_the_results_is_reported(figure, tmp_path):
     """On a table of the paper's methods, which has no other picture."""
     results = study_results(studies=(FIGURES[figure],), ours=False, realizations=2)
     results = results[results["dataset"] == results["dataset"].iloc[0]].assign(version="0.2.0")
@@ -55,7 +55,7 @@ def test_what_made_the_results_is_said(figure, tmp_path):
         draw_figure(figure, results[:0].reindex(columns=list(KEY)), tmp_path)
 
 
-def test_what_is_missing_is_said(tmp_path):
+def test_what_is_missing_is_reported(tmp_path):
     table = study_results(studies=("benchmark",), realizations=20, ours=False)
     assert incomplete("fig5", table) == []
     few = table[(table["dataset"] != "census") | (table["seed"] < 6)]

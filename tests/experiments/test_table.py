@@ -25,9 +25,9 @@ def test_results_of_other_versions_are_kept_apart(tmp_path):
     )
     for seed, version in enumerate(("0.1.0", "0.2.0", "0.1.0")):
         table.append({**row, "seed": seed, "version": version})
-    assert table.set_apart("0.2.0") == {"0.1.0": 2}
+    assert table.move_other_versions("0.2.0") == {"0.1.0": 2}
     assert [r["seed"] for r in table.rows()] == [1]
     apart = ResultTable(tmp_path / "results-0.1.0.jsonl")
     assert [r["seed"] for r in apart.rows()] == [0, 2]
-    assert table.set_apart("0.2.0") == {}
+    assert table.move_other_versions("0.2.0") == {}
     assert len(list(apart.rows())) == 2

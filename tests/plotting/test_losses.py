@@ -21,7 +21,7 @@ def test_every_loss_and_two_classes_alone(name):
     assert [line.get_label() for line in display.lines_] == ["class 1", "class 2"]
 
 
-def test_it_draws_on_given_axes_and_refuses_bad_input():
+def test_it_draws_on_given_axes_and_rejects_bad_input():
     import matplotlib.pyplot as plt
 
     _, ax = plt.subplots()

@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from tordinal.report.answers import abstaining, importance, words
-from tordinal.report.pictures import WIDTH, class_colour
+from tordinal.report.drawing import WIDTH, class_colour
 
 
 def drawn(picture):

@@ -183,7 +183,7 @@ def test_reasons_and_rows_to_check_are_on_the_page():
     assert "Given ratings that the model contradicts" in shown
     assert "Equal rows with different ratings" in shown
     assert "Predictions with the largest expected error" in shown
-    assert "What leaving doubtful rows unrated is worth" in shown
+    assert "The error if doubtful rows stay unrated" in shown
     assert "have a confidence of 0.5 or more" in shown
     example = page_module._typical(rated.rating, 4)[0]
     assert rated.reasons.sentences([example])[0] in page

@@ -3,19 +3,15 @@ import xml.etree.ElementTree as ET
 import numpy as np
 import pytest
 
+from tordinal.report.drawing import WIDTH, class_colour
 from tordinal.report.pictures import (
-    STEPS,
-    WIDTH,
     by_rating,
-    class_colour,
     class_shares,
     confusion,
     learning,
     objective,
-    percent,
     projection,
     reliability,
-    short,
 )
 from tordinal.tables.curve import Curve
 
@@ -136,7 +132,7 @@ def test_confusion_shows_a_count_in_every_cell_and_shades_by_the_share_of_its_ro
     assert [t for t in texts(root) if t.isdigit()] == counts
     assert [row[1:] for row in picture.rows] == [counts[:3], counts[3:6], counts[6:]]
     assert picture.header[1:] == [row[0] for row in picture.rows] == NAMES
-    assert "4 were given the right one and 1 missed it by more than one step" in picture.description
+    assert "4 were predicted correctly and 1 missed it by more than one step" in picture.description
 
 
 def test_cells_that_are_too_small_for_a_number_still_have_their_tip():
@@ -194,22 +190,6 @@ def test_text_in_a_picture_stays_text():
     tip = "given <b>&\"', predicted <b>&\"': 1"
     root = drawn(confusion([name, "x"], np.array([0]), np.array([0])))
     assert rects(root, "var(--cell)")[0].find("title").text == tip
-
-
-def test_colours_run_from_one_end_of_the_scale_to_the_other_and_differ():
-    for n in (2, 5, 11):
-        colours = [class_colour(k, n) for k in range(n)]
-        assert [colours[0], colours[-1]] == ["var(--rank-0)", f"var(--rank-{STEPS})"]
-        assert len(set(colours)) == n
-    assert class_colour(0, 1) == "var(--rank-0)"
-
-
-def test_names_are_cut_and_shares_rounded():
-    assert short("x" * 24) == "x" * 24
-    assert short("x" * 25) == "x" * 23 + "…"
-    assert short("rating", 2) == "r…"
-    assert percent(0.12345) == "12.3 %"
-    assert percent(1.0) == "100.0 %"
 
 
 def test_each_rating_has_a_bar_as_long_as_the_share_that_is_right():

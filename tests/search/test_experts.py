@@ -53,7 +53,7 @@ def tried(experts, make=np.asarray, heard=None):
     return data, cross_validate_experts(data, read_experts(experts, 3), Progress(owner, 1))
 
 
-def test_experts_are_named_and_told_apart():
+def test_experts_are_named_and_distinguished():
     own = ("own", SVC(probability=True), slice(1, None))
     semi = ("semi", LogisticRegression(), None, True)
     read = read_experts([DummyClassifier(), DummyClassifier(), own, TOR(), semi], 3)

@@ -42,7 +42,7 @@ def test_many_sparse_rows_are_solved_in_their_features(monkeypatch, coupling):
     assert type(solver_for(data, problem_of("hinge", coupling))) is Newton
 
 
-def test_what_nobody_handles_is_refused():
+def test_what_nobody_handles_is_rejected():
     data = hold(RBF(), TALL[:20], problem_of("square", Explicit()), 100)
     with pytest.raises(ValueError, match="no solver handles"):
         solver_for(data, problem_of("square", Explicit()))

@@ -71,7 +71,7 @@ def test_in_the_background(opened, grades):
     assert session.assessment.n_ratings == len(session.logged.combined())
 
 
-def test_a_failure_is_told_and_rating_goes_on(opened, grades, monkeypatch):
+def test_a_failure_is_reported_and_rating_goes_on(opened, grades, monkeypatch):
     session = RatingSession(opened())
     assessor = Assessor(session)
 

@@ -37,7 +37,7 @@ def test_progress_and_result():
         (ZeroDivisionError("division by zero"), "bug in tordinal"),
     ],
 )
-def test_errors_are_told_and_it_can_be_tried_again(error, told):
+def test_errors_are_reported_and_it_can_be_tried_again(error, told):
     def finish(listen):
         raise error
 

@@ -127,7 +127,7 @@ def test_what_is_not_json(client):
         assert json.loads(answer.read())["problem"]
 
 
-def test_a_full_disk_is_told_and_nothing_is_confirmed(client, studio, monkeypatch):
+def test_a_full_disk_is_reported_and_nothing_is_confirmed(client, studio, monkeypatch):
     item = client.get("/api/state")["item"]
 
     def full(*_):

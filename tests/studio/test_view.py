@@ -42,7 +42,7 @@ def test_the_state(opened, grades):
     assert len(history_view(session)) == 5
 
 
-def test_nothing_is_said_about_the_row_that_is_asked(opened, grades):
+def test_nothing_is_reported_about_the_row_that_is_asked(opened, grades):
     session = RatingSession(opened())
     assessor = Assessor(session)
     rate(session, grades[1], 30)
@@ -99,7 +99,7 @@ def test_two_raters(opened, grades):
     assert view["discuss"][0]["rating"] != view["discuss"][0]["other"]
 
 
-def test_a_changed_table_is_told(opened, grades):
+def test_a_changed_table_is_reported(opened, grades):
     path, truth = grades
     session = RatingSession(opened())
     rate(session, truth, 5)

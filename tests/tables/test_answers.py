@@ -32,7 +32,7 @@ def test_columns_say_rating_confidence_and_source():
     }
 
 
-def test_rows_below_a_confidence_stay_unrated_and_rows_left_out_are_empty():
+def test_rows_below_a_confidence_stay_unrated_and_rows_excluded_are_empty():
     answers = made(abstain=0.6)
     assert answers.labels == ["low", None, "high"]
     assert answers.unsure == 1

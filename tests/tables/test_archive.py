@@ -73,7 +73,7 @@ def lying(shape):
     ],
     ids=lambda value: value if isinstance(value, str) else "",
 )
-def test_what_no_model_holds_is_refused_before_it_takes_memory(content, message):
+def test_what_no_model_holds_is_rejected_before_it_takes_memory(content, message):
     before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
     with pytest.raises(ValueError, match=message):
         unpack(content)

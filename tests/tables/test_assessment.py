@@ -15,7 +15,7 @@ def rows():
     return X, truth
 
 
-def test_before_two_ratings_differ_nothing_is_said(rows):
+def test_before_two_ratings_differ_nothing_is_reported(rows):
     X, _ = rows
     rank = np.full(300, -1)
     assert assess(X, rank, ["a", "b", "c"], None) is None

@@ -45,7 +45,7 @@ def test_ratings_of_a_log_are_put_into_the_table_as_its_cells_are_written(log):
     assert typed["stars"] == [4, None, 5, 2]
 
 
-def test_the_log_counts_where_it_differs_and_what_does_not_fit_is_said(log):
+def test_the_log_counts_where_it_differs_and_what_does_not_fit_is_reported(log):
     rate(log, 2, 1, rater="A")
     rate(log, 0, 3, rater="A")
     rate(log, 0, 5, rater="B")
@@ -88,7 +88,7 @@ def test_several_forms_and_tables_of_ratings_are_read(log):
     assert sum("1 ratings were filled in" in note for note in notes) == 2
 
 
-def test_a_log_about_another_column_is_rejected_and_told_from_other_files(tmp_path, log):
+def test_a_log_about_another_column_is_rejected_and_distinguished_from_other_files(tmp_path, log):
     with pytest.raises(TableError, match="`ratings`: the form has no column 'row'"):
         collect(table(), ratings=table())
     with pytest.raises(TableError, match="holds ratings of 'stars', not of 'grade'"):

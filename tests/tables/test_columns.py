@@ -83,14 +83,6 @@ def test_named_columns_are_used_and_no_others():
     assert not sp.issparse(encoder.transform(TABLE))
 
 
-def test_rare_categories_share_a_column():
-    names = [f"city {i // 2}" for i in range(200)]
-    encoder = TableEncoder(columns=["city"])
-    X = encoder.fit_transform({"city": names})
-    assert X.shape[1] == 50
-    assert encoder.get_feature_names_out()[-1] == ("city", "(rare)")
-
-
 @pytest.mark.parametrize(
     ("options", "message"),
     [
@@ -99,7 +91,7 @@ def test_rare_categories_share_a_column():
         ({"columns": ["empty"]}, "no columns to learn from"),
     ],
 )
-def test_bad_choices_are_refused(options, message):
+def test_bad_choices_are_rejected(options, message):
     with pytest.raises(TableError, match=message):
         TableEncoder(**options).fit(TABLE)
 
@@ -109,7 +101,7 @@ def test_a_name_in_another_case_is_found_out():
         TableEncoder(columns=["PRICE"]).fit({"price": ["1", "2"], "x": ["3", "4"]})
 
 
-def test_a_table_without_columns_to_learn_from_is_refused():
+def test_a_table_without_columns_to_learn_from_is_rejected():
     with pytest.raises(TableError, match="only the column of ratings"):
         TableEncoder().fit({})
 
@@ -120,7 +112,7 @@ def test_a_missing_column_is_named():
         encoder.transform({"price": ["1"]})
 
 
-def test_a_text_of_stop_words_is_left_out():
+def test_a_text_of_stop_words_is_excluded():
     encoder = TableEncoder(text=["t"], columns=["n"]).fit(
         {"t": ["the", "and", "of"], "n": [1, 2, 3]}
     )
@@ -205,6 +197,6 @@ def test_views_of_texts_hold_all_other_columns():
     assert not any(value.startswith("(") for _, value in seen)
     letters = [names[i] for i in views["phrases and letters"] if names[i][0] != "size"]
     assert all(value.startswith("(") for _, value in letters)
-    encoder.say_how("words (2 of 3 models)")
+    encoder.describe_texts("words (2 of 3 models)")
     assert [c["why"] for c in encoder.plan_ if c["role"] == "text"] == ["words (2 of 3 models)"] * 2
     assert TableEncoder(columns=["size"]).fit(table).views() is None

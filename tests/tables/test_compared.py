@@ -35,7 +35,7 @@ def test_what_the_model_calls_a_rating_is_one():
     assert compared == Compared(rated=4, new=4, wrong=1, steps=1)
 
 
-def test_ratings_that_the_model_does_not_know_are_said():
+def test_ratings_that_the_model_does_not_know_are_reported():
     target = read_target("grade", ["1", "", "1", "2", "", "2"], None)
     model = rate(
         {"size": SIZES}, target, TableEncoder(), Settings(method="tor"), lambda *_: None

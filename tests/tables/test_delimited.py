@@ -61,6 +61,6 @@ def test_two_columns_of_one_name_go_out_as_they_came():
     assert out.getvalue() == "a,a,p\n1,2,3\n"
 
 
-def test_a_header_without_rows_is_refused():
+def test_a_header_without_rows_is_rejected():
     with pytest.raises(TableError, match="is empty"):
         read_delimited("t", "\n\n", "csv")

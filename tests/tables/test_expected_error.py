@@ -29,7 +29,7 @@ def test_a_good_answer_is_useful_and_says_by_how_much():
     assert "always predicting good would be " in said
 
 
-def test_a_constant_answer_is_no_better_and_is_said_to_be():
+def test_a_constant_answer_is_no_better_and_is_reported_to_be():
     truth = ratings()
     error = estimate_error(truth, np.full(100, 2), CLASSES)
     assert error.judgement == "no better"

@@ -97,7 +97,7 @@ def test_any_format_converts_to_any_other(tmp_path, source, target):
         ("t.csv.zip", b"x", "cannot be unpacked"),
     ],
 )
-def test_a_bad_file_is_refused_with_its_line(tmp_path, name, content, message):
+def test_a_bad_file_is_rejected_with_its_line(tmp_path, name, content, message):
     (tmp_path / name).write_bytes(content)
     with pytest.raises(TableError, match=message):
         read_table(str(tmp_path / name))
@@ -120,7 +120,7 @@ def test_a_byte_order_mark_is_written_once_whatever_the_encoding_is_called(tmp_p
         assert written(table, {"c": [3]}, "csv") == b"\xef\xbb\xbfa,b,c\n1,2,3\n"
 
 
-def test_the_delimiter_is_told_from_what_is_not_quoted(tmp_path):
+def test_the_delimiter_is_distinguished_from_what_is_not_quoted(tmp_path):
     (tmp_path / "t.csv").write_text('\n"price, EUR";kind\n1,5;x\n2;y\n')
     table = read_table(str(tmp_path / "t.csv"))
     assert table.names == ["price, EUR", "kind"]
@@ -179,7 +179,7 @@ def test_packed_files_are_read_and_written(tmp_path, packing):
     assert again.columns == [["1"], ["x"], ["0.5"]]
 
 
-def test_an_archive_of_several_files_is_refused(tmp_path):
+def test_an_archive_of_several_files_is_rejected(tmp_path):
     with zipfile.ZipFile(tmp_path / "t.csv.zip", "w") as archive:
         archive.writestr("a.csv", "a\n1\n")
         archive.writestr("b.csv", "a\n1\n")

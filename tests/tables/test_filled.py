@@ -32,7 +32,7 @@ def test_a_form_that_was_filled_in_comes_back_to_its_rows():
         (lambda form: form.names.__setitem__(0, "nr"), "no column 'row'"),
     ],
 )
-def test_a_form_that_does_not_fit_is_refused_and_nothing_is_filled_in(change, message):
+def test_a_form_that_does_not_fit_is_rejected_and_nothing_is_filled_in(change, message):
     form = to_fill_in(table(), "stars", [2])
     form["stars"][:] = ["1"]
     change(form)
@@ -65,7 +65,7 @@ def test_two_ratings_of_one_row_must_agree():
         fill_in(table(), "stars", form)
 
 
-def test_an_answer_that_may_not_be_a_rating_is_kept_and_said():
+def test_an_answer_that_may_not_be_a_rating_is_kept_and_reported():
     form = to_fill_in(table(), "stars", [1, 2])
     form["stars"][:] = ["none", "?"]
     whole = table()

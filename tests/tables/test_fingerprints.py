@@ -13,7 +13,7 @@ def test_cells_count_by_what_they_read_and_columns_in_their_order():
 
 
 @given(st.lists(st.text(), min_size=1, max_size=20))
-def test_texts_are_told_apart_and_written_as_sixteen_digits(texts):
+def test_texts_are_distinguished_and_written_as_sixteen_digits(texts):
     table = {"text": texts}
     prints = row_fingerprints(table, ["text"])
     assert [int(p, 16) for p in prints] == fingerprints(table, ["text"]).tolist()

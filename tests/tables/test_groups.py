@@ -15,7 +15,7 @@ def groups_with_noise(n=120, seed=0):
     return np.hstack([good, bad]), y, groups
 
 
-def test_what_drowns_the_rest_is_left_out():
+def test_what_drowns_the_rest_is_excluded():
     X, y, groups = groups_with_noise()
     told = []
     useless = useless_groups(X, y, 3, groups, [], 0, lambda *progress: told.append(progress))
@@ -39,7 +39,7 @@ def test_one_group_or_few_ratings_are_left_alone():
 
 
 @pytest.mark.parametrize("seed", range(5))
-def test_the_rows_own_words_are_not_left_out_on_noise(seed):
+def test_the_rows_own_words_are_not_excluded_on_noise(seed):
     rng = np.random.default_rng(seed)
     X, y = rng.normal(size=(150, 20)), rng.integers(0, 5, 150)  # nothing says anything
     groups = {"text": np.arange(8), "title": np.arange(8, 14), "shop": np.arange(14, 20)}

@@ -22,7 +22,7 @@ def rated(seed, n=120, labels=80, method="redsvm"):
     )  # fmt: skip
 
 
-def test_columns_that_matter_are_told_from_those_that_do_not():
+def test_columns_that_matter_are_distinguished_from_those_that_do_not():
     frames = [column_importance(rated(seed)) for seed in range(8)]
     first = [frame["column"].iloc[0] for frame in frames]
     assert first == ["a"] * 8

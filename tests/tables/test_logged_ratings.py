@@ -85,7 +85,7 @@ def test_a_row_is_skipped_until_it_is_rated_and_a_repeat_replaces_nothing():
     assert [(i, e.rating) for i, e in logged.repeats] == [(0, 3)]
 
 
-def test_rows_that_moved_are_found_and_changed_or_missing_ones_are_told():
+def test_rows_that_moved_are_found_and_changed_or_missing_ones_are_reported():
     events = [event("rate", i, r) for i, r in enumerate([1, 1, 2, 3, 2])]
     moved = table(["good", "new", "good", "bad", "fair!"])
     logged = read(*events, of=moved)

@@ -21,7 +21,7 @@ def client():
         yield client
 
 
-def test_files_are_found_in_order_and_refused_by_name(tmp_path):
+def test_files_are_found_in_order_and_rejected_by_name(tmp_path):
     for name in ("b.csv", "a.csv", ".hidden.csv", "_SUCCESS", "notes.md"):
         (tmp_path / name).write_text("x\n1\n")
     assert [p.rsplit("/", 1)[1] for p in find_files(str(tmp_path))] == ["a.csv", "b.csv"]

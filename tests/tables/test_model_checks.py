@@ -7,6 +7,7 @@ from damaged_models import fuzz
 
 from tordinal.datasets import make_reviews
 from tordinal.tables.columns import TableEncoder
+from tordinal.tables.features import text_parts
 from tordinal.tables.model_checks import check_model
 from tordinal.tables.models import dump_model
 from tordinal.tables.rating import Settings, rate
@@ -55,7 +56,7 @@ def test_a_sound_model_passes_and_each_kind_of_damage_does_not():
         m.estimator._projection.coef[0] = np.nan
 
     def words(m):
-        part = m.encoder._texts()[0][0].words_
+        part = text_parts(m.encoder.encoder_)[0][1].words_
         part.vocabulary_ = {**part.vocabulary_, next(iter(part.vocabulary_)): 10**9}
 
     def categories(m):

@@ -71,7 +71,7 @@ def relabel(members, **values):
     members["tordinal.json"] = json.dumps(label).encode()
 
 
-def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
+def test_other_files_and_changed_ones_are_rejected(tmp_path, packed):
     class Evil:
         def __reduce__(self):
             return os.system, (f"touch {tmp_path}/ran",)
@@ -122,7 +122,7 @@ def test_other_files_and_changed_ones_are_refused(tmp_path, packed):
         load_model(str(tmp_path / "absent.skops"))
 
 
-def test_models_that_call_excluded_columns_left_out_still_load(tmp_path):
+def test_models_that_call_excluded_columns_excluded_still_load(tmp_path):
     table = {**TABLE, "id": [str(i) for i in range(len(CELLS))]}
     target = read_target("stars", CELLS, None)
     settings = Settings(method="redsvm", choose_columns=False)

@@ -57,7 +57,7 @@ def test_a_single_class_is_enough_if_the_scale_is_named():
         ([None] * 60, ["low"], "name all ratings from"),
     ],
 )
-def test_what_is_missing_is_said(grades, order, message):
+def test_what_is_missing_is_reported(grades, order, message):
     with pytest.raises(TableError, match=message):
         rows(table(grades), order=order)
 

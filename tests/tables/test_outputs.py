@@ -1,4 +1,5 @@
 import os
+from pathlib import Path
 
 import pytest
 
@@ -49,7 +50,7 @@ def test_links_to_an_input_are_seen(tmp_path):
         Outputs({}, {"--out": str(tmp_path / "x"), "--report": str(tmp_path / "x")})
 
 
-def test_a_folder_or_file_without_permission_is_refused(tmp_path, monkeypatch):
+def test_a_folder_or_file_without_permission_is_rejected(tmp_path, monkeypatch):
     (tmp_path / "out.csv").write_text("before")
     (tmp_path / "locked").mkdir()
     # The system's answer is replaced, as root may write everywhere.
@@ -68,9 +69,11 @@ def test_a_folder_appears_whole_or_not_at_all(tmp_path):
         assert not out.exists()
     assert os.listdir(tmp_path) == []
     with OutputFolder("--out", str(out)) as folder:
-        (folder.part / "a").write_text("whole")
+        a, b = folder.places(["a", "sub/folder/b"])
+        Path(a).write_text("whole")
+        Path(b).write_text("whole")
         folder.commit()
-    assert (out / "a").read_text() == "whole"
+    assert (out / "a").read_text() == (out / "sub" / "folder" / "b").read_text() == "whole"
     assert os.listdir(tmp_path) == ["rated"]
     with pytest.raises(TableError, match="is not empty"):
         OutputFolder("--out", str(out))

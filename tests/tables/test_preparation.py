@@ -13,7 +13,7 @@ def table():
     )  # fmt: skip
 
 
-def test_totals_and_columns_of_earlier_runs_are_left_out_with_a_note():
+def test_totals_and_columns_of_earlier_runs_are_excluded_with_a_note():
     prepared = prepare(table(), "stars", read=None, drop=["city"], missing=["none"])
     assert prepared.part.names == ["city", "stars"]
     assert prepared.part["city"] == ["Rome", "Oslo"]

@@ -57,7 +57,7 @@ def test_numbers_and_dates_that_can_be_read_in_two_ways_are_asked_about(ratings)
         order(*ratings)
 
 
-def test_spellings_of_one_number_are_said():
+def test_spellings_of_one_number_are_reported():
     classes, notes = order("1", "1", "1.0", "01", "2")
     assert classes == ["1", "2"]
     assert "'1.0' and '01' are taken as '1'; to keep them apart" in notes[0]

@@ -33,7 +33,7 @@ def test_nulls_are_not_ratings_even_where_a_rating_is_called_none():
     assert read_target("t", ["5", "4 ", None], ["4 ", "5 "]).classes == ["4", "5"]
 
 
-def test_ratings_of_the_order_that_no_row_has_are_said():
+def test_ratings_of_the_order_that_no_row_has_are_reported():
     target = read_target("t", ["low", "high", ""], ["low", "middle", "high"])
     assert target.classes == ["low", "high"]
     assert "middle" in target.notes[0]
@@ -72,7 +72,7 @@ def test_text_that_begins_with_numbers_is_ordered_by_them():
         ),
     ],
 )
-def test_what_cannot_be_a_target_is_refused(cells, order, message):
+def test_what_cannot_be_a_target_is_rejected(cells, order, message):
     with pytest.raises(TableError, match=message):
         read_target("t", cells, order)
 
@@ -94,7 +94,7 @@ def test_what_cannot_be_a_target_is_refused(cells, order, message):
     ],
     ids=str,
 )
-def test_readings_are_sensible_and_said(cells, classes, note):
+def test_readings_are_sensible_and_reported(cells, classes, note):
     target = read_target("t", cells, None)
     assert classes is None or target.classes == classes
     assert any(note in n for n in target.notes)
@@ -120,7 +120,7 @@ def test_signs_digits_and_letters_are_never_merged():
     assert not any("is taken as" in note for note in target.notes)
 
 
-def test_spellings_that_count_as_one_class_are_said_and_leave_as_they_were_given():
+def test_spellings_that_count_as_one_class_are_reported_and_leave_as_they_were_given():
     cells = ["Good", "good", "good", "bad", " bad", ""]
     target = read_target("t", cells, None)
     assert target.classes == ["bad", "good"]

@@ -32,7 +32,7 @@ def test_contractions_are_words():
     assert terms.presence(["it won't work"]).sum() == 1
 
 
-def test_rare_terms_are_left_out_and_a_word_counts_once_per_text():
+def test_rare_terms_are_excluded_and_a_word_counts_once_per_text():
     terms = Terms(["bad bad bad", "good", "good"], 2)
     assert terms.shown == ["good"]
 

@@ -87,14 +87,14 @@ def test_other_tables_become_a_workbook_of_plain_values():
     assert len(page["B3"].value) == 32_767
 
 
-def test_a_missing_sheet_and_an_empty_one_are_refused():
+def test_a_missing_sheet_and_an_empty_one_are_rejected():
     with pytest.raises(TableError, match="there are: Reviews, Notes"):
         read_workbook("t.xlsx", workbook(), "Data")
     with pytest.raises(TableError, match="is empty"):
         read_workbook("t.xlsx", saved(openpyxl.Workbook()), None)
 
 
-def test_what_unpacks_to_too_much_is_refused_before_it_is_unpacked(monkeypatch):
+def test_what_unpacks_to_too_much_is_rejected_before_it_is_unpacked(monkeypatch):
     monkeypatch.setattr("tordinal.tables.workbooks.LARGEST", 1000)
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -149,7 +149,7 @@ def test_a_workbook_without_a_sheet_of_cells_is_rejected():
         write_workbook(table, {}, io.BytesIO())
 
 
-def test_formulas_without_a_value_are_said():
+def test_formulas_without_a_value_are_reported():
     book = openpyxl.Workbook()
     page = book.active
     for row in (["a title", None], ["n", "sum"], [1, "=A3+1"], [2, "=A4+1"], [3, None]):

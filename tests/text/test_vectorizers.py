@@ -47,7 +47,7 @@ def test_an_unknown_language_is_named():
         ReviewVectorizer(language="klingon").fit(["a text"])
 
 
-def test_what_is_no_text_is_refused_by_name():
+def test_what_is_no_text_is_rejected_by_name():
     for missing in (None, np.nan, 3):
         with pytest.raises(ValueError, match="every text must be a string"):
             ReviewVectorizer().fit(["good", missing])

@@ -1,4 +1,4 @@
-"""Which rows to rate next, and what the ratings then say about all rows."""
+"""Which rows to rate next, and estimates for all rows from these ratings."""
 
 from tordinal.active.base import Strategy
 from tordinal.active.coverage import Coverage

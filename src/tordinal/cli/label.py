@@ -35,7 +35,7 @@ from tordinal.tables.results import Rating
 from tordinal.tables.settings import Settings
 from tordinal.tables.values import TableError, sentence, visible
 
-__all__ = ["Job", "check_job", "run_label", "say_how_long", "summarise"]
+__all__ = ["Job", "announce_duration", "check_job", "run_label", "summarise"]
 
 # A search takes about this long on a machine with two cores; shorter ones are not announced.
 QUICK_ROWS, SECONDS, SECONDS_PER_ROW = 200, 5.0, 0.0015
@@ -95,7 +95,8 @@ def run_label(
     parallel : callable
         Makes a context in which models are fitted.
     listen : callable or None
-        Told how far the work is. None: shown on the terminal.
+        Called with the current task, the steps done and the number of steps. None: progress is
+        shown on the terminal.
 
     Returns
     -------
@@ -119,7 +120,7 @@ def run_label(
         progress = listen or display
         progress("reading the table", 0, 1)
         table = job.read()
-        say_how_long(console, settings, len(table))
+        announce_duration(console, settings, len(table))
         with parallel():
             rated = rate_table(
                 table,
@@ -193,7 +194,7 @@ def check_job(job: Job) -> None:
             format_of(path)
 
 
-def say_how_long(console: Console, settings: Settings, n_rows: int) -> None:
+def announce_duration(console: Console, settings: Settings, n_rows: int) -> None:
     """Announce about how long a search takes, unless it is short."""
     if settings.method == "auto" and not settings.quick and n_rows > QUICK_ROWS:
         seconds = SECONDS + SECONDS_PER_ROW * min(n_rows, MANY_ROWS)

@@ -2,15 +2,12 @@
 
 import os
 import time
-from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from tordinal.cli.label import Job, check_job, say_how_long, summarise
+from tordinal.cli.label import Job, announce_duration, check_job, summarise
 from tordinal.cli.predict import summarise_predictions
 from tordinal.cli.session import (
     ProgressDisplay,
@@ -21,24 +18,12 @@ from tordinal.cli.session import (
 )
 from tordinal.cli.table_options import names_in
 from tordinal.report.page import render_report
-from tordinal.tables.columns import TableEncoder
-from tordinal.tables.many import (
-    Files,
-    find_files,
-    fit_on_all,
-    output_names,
-    sample_sizes,
-)
+from tordinal.tables.many import Files, find_files, output_names
 from tordinal.tables.models import dump_model, load_model
 from tordinal.tables.outputs import OutputFolder, Outputs
-from tordinal.tables.rating import (
-    Rating,
-    Settings,
-    rate_features,
-    read_columns,
-)
-from tordinal.tables.settings import WORDLLAMA
-from tordinal.tables.target import Target, ranks_of, read_ratings
+from tordinal.tables.rate_files import draw_sample, fit_files, write_files
+from tordinal.tables.results import Rating
+from tordinal.tables.settings import WORDLLAMA, Settings
 from tordinal.tables.values import TableError
 from tordinal.tables.worker import Rated, TableReader
 
@@ -75,8 +60,6 @@ def run_label_many(
     outs = output_names(paths)
     console = console_for(job.out, quiet)
     asked = {"--report": job.report, "--model": job.model}
-    marks, order = names_in(job.missing), names_in(job.order) or None
-    settings = replace(settings, single=True)
     destinations = {k: v for k, v in asked.items() if v is not None}
     outputs = Outputs({path: path for path in paths}, destinations)
     confirm_overwriting(destinations.values(), job.target, job.force)
@@ -88,57 +71,23 @@ def run_label_many(
         reader = TableReader(
             target=job.target,
             encoding=job.encoding,
-            order=None if order is None else tuple(order),
-            missing=tuple(marks),
+            order=tuple(names_in(job.order)) or None,
+            missing=tuple(names_in(job.missing)),
         )
         files = Files(default_client(), paths, reader, progress)
-        surveys = files.survey()
-        cells: Counter[Any] = sum((s.cells for s in surveys), Counter())
-        order = order or next((s.order for s in surveys if s.order), None)
-        ratings = read_ratings(job.target, cells, order, marks)
-        files.reader = replace(reader, order=tuple(map(str, ratings.classes)))
-        table = files.sample(*sample_sizes(surveys, ratings), settings.seed)
-        rank = ranks_of(table[job.target], ratings)
-        target = Target(job.target, ratings.classes, rank, [], table[job.target])
-        columns = job.of(table.names)
-        del columns["order"]  # the table's own, in the ratings
-        encoder = TableEncoder(
-            **columns,
-            decimal=table.decimal,
-            meaning=settings.encoder,
-        )
-        say_how_long(console, settings, len(table))
-        features, notes = table.features(job.target), list(ratings.notes)
-        X = read_columns(features, target, encoder, settings, progress, notes)
-        words = files.words(encoder)
-        n_rows = sum(s.rows for s in surveys)
-        if words:
-            encoder.use_words(words, n_rows)
-            X = encoder.transform(features)
-        with parallel():
-            rating = rate_features(features, X, target, encoder, settings, progress, notes=notes)
-        rating.model = fit_on_all(files, rating, ratings, surveys, settings.method)
-        found = rating.model.rate(features)[2]
-        rating.probability = found
-        rating.rank = np.where(rating.given, rank, found.argmax(axis=1))
-        rating.notes = [
-            f"{n_rows:,} rows in {len(paths):,} files: the model was chosen on {len(table):,} "
-            "of them and fitted to all; single rows that are shown are from this sample",
-            *(with_option_names(note) for note in rating.notes),
-        ]
-        places = [str(folder.part / out) for out in outs]
-        for place in places:
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-        done = files.rate(
-            places, rating.model, ratings, probabilities=job.probabilities, abstain=job.abstain
-        )
-        rating.whole = done.totals
-        rating.model.learned = np.unique(done.learned)
-        rating.model.card |= {"rows": n_rows, "ratings": int(done.totals.given.sum())}
-        rating.model.card["counts"] = done.totals.counts
+        sample = draw_sample(files, settings.seed)
+        announce_duration(console, settings, len(sample.table))
+        columns = job.of(sample.table.names)
+        del columns["order"]  # the reader has it
+        rating = fit_files(files, sample, columns, settings, parallel)
+        rating.notes = [with_option_names(note) for note in rating.notes]
+        done = write_files(
+            files, folder.places(outs), sample, rating, probabilities=job.probabilities,
+            abstain=job.abstain,
+        )  # fmt: skip
         if job.report is not None:
             page = render_report(
-                rating, table, job.file, os.path.basename(job.out.rstrip("/")),
+                rating, sample.table, job.file, os.path.basename(job.out.rstrip("/")),
                 abstained=None if job.abstain is None else (done.unsure, job.abstain),
             )  # fmt: skip
             outputs.write(job.report, lambda file: file.write(page.encode()))
@@ -231,10 +180,9 @@ def run_predict_many(
         model = load_model(model_path)
         reader = TableReader(model.target, encoding, replace_earlier=False)
         files = Files(default_client(), paths, reader, progress)
-        places = [str(folder.part / name) for name in outs]
-        for place in places:
-            os.makedirs(os.path.dirname(place), exist_ok=True)
-        done = files.rate(places, model, None, probabilities=probabilities, abstain=abstain)
+        done = files.rate(
+            folder.places(outs), model, None, probabilities=probabilities, abstain=abstain
+        )
         ignore_interrupts()
         folder.commit()
     seconds = time.perf_counter() - started

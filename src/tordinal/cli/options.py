@@ -1,4 +1,4 @@
-"""Options that several commands share, and long ones."""
+"""Options that several commands share, and options with long help."""
 
 from typing import Annotated
 

@@ -88,7 +88,7 @@ def run_reproduce(
         return
     with alone_in(out):
         if cells:  # the claims alone may be those of results by another version
-            for version, n in table.set_apart(origin()["version"]).items():
+            for version, n in table.move_other_versions(origin()["version"]).items():
                 console.print(
                     f"{n:,} results of version {version} were moved to results-{version}.jsonl"
                 )

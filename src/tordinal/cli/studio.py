@@ -151,7 +151,7 @@ def studio(
 
 @dataclass(frozen=True, kw_only=True)
 class StudioJob(TableOptions):
-    """The table of a ``tordinal studio``, how it is read, and what is written at the end."""
+    """The table of a ``tordinal studio``, how it is read, and the files to write at the end."""
 
     seed: int
     force: bool
@@ -266,7 +266,7 @@ def _finish(job: StudioJob, log: str, confirmed: set[str], listen):  # type: ign
 
 
 def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
-    """Take ratings over from another tool, and write them for one."""
+    """Import ratings from another tool, and export them."""
     from rich.text import Text
 
     from tordinal.cli.session import confirm_overwriting, console_for
@@ -312,7 +312,7 @@ def _kind(option: str, path: str) -> str:
 
 
 def _simulate(job: StudioJob, goal: float | None) -> None:
-    """Say how many ratings of a fully rated table would have been enough."""
+    """Print how many ratings of a fully rated table would have been enough."""
     from rich.text import Text
 
     from tordinal.cli.session import ProgressDisplay, console_for, grid
@@ -328,10 +328,10 @@ def _simulate(job: StudioJob, goal: float | None) -> None:
         )  # fmt: skip
     rows = grid("ratings", "off by", "estimated", "90 % interval", "at any time at most")
     for n, error, found in zip(course.ratings, course.errors, course.estimates, strict=True):
-        told = ["", "", ""] if found is None else [
+        estimates = ["", "", ""] if found is None else [
             f"{found.error:.2f}", f"{found.low:.2f} to {found.high:.2f}",
             f"{found.high_anytime:.2f}",
         ]  # fmt: skip
-        rows.add_row(f"{n:,}", f"{error:.2f}", *told)
+        rows.add_row(f"{n:,}", f"{error:.2f}", *estimates)
     console.print(rows)
     console.print(Text(course.describe(goal)))

@@ -1,18 +1,19 @@
-"""Which table a command reads, and which of its columns it uses."""
+"""Options for the table that a command reads, and for its columns."""
 
 import csv
+import os
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from tordinal.tables.table import Table
 
-__all__ = ["TableOptions", "listed", "names_in"]
+__all__ = ["TableOptions", "listed", "names_in", "names_many"]
 
 
 @dataclass(frozen=True, kw_only=True)
 class TableOptions:
-    """The options of this kind, as they were given; every command that reads a table has them."""
+    """The options as they were given; all commands that read a table have them."""
 
     file: str
     target: str
@@ -31,7 +32,7 @@ class TableOptions:
         return read_table(self.file, self.encoding, self.sheet)
 
     def of(self, names: list[str]) -> dict[str, Any]:
-        """What is selected from a table with these columns, as arguments of the library.
+        """The selected columns of a table with these names, as arguments of the library.
 
         Examples
         --------
@@ -65,3 +66,10 @@ def listed(options: list[str], known: list[str]) -> list[str]:
     padded = {name.strip(): name for name in known}
     asked = [n for option in options for n in ([option] if option in known else names_in(option))]
     return [name if name in known else padded.get(name, name) for name in asked]
+
+
+def names_many(file: str) -> bool:
+    """Whether a name means many files: a folder, or a pattern."""
+    return os.path.isdir(file) or (
+        file != "-" and any(c in file for c in "*?[") and not os.path.exists(file)
+    )

@@ -1,4 +1,4 @@
-"""Beyond one machine: TOR and RED-SVM on rows that lie on the workers of a Dask cluster.
+"""Beyond one machine: TOR and RED-SVM on rows on the workers of a Dask cluster.
 
 Linear models, every loss. X is a Dask array of dense or CSR blocks; labels, projections and
 pseudo-labels stay with its rows. ``pip install "tordinal[dask]"`` brings what this needs.
@@ -28,7 +28,7 @@ def need_dask(what: str) -> None:
 
 
 def __getattr__(name: str) -> Any:
-    """Import the estimators when first asked for."""
+    """Import the estimators when they are first used."""
     if name in ("TOR", "REDSVM"):
         need_dask(f"tordinal.dask.{name}")
         return getattr(import_module("tordinal.dask.estimators"), name)

@@ -1,4 +1,4 @@
-"""What TOR and RED-SVM on a cluster have in common: fitting, prediction, local copies."""
+"""The base class of TOR and RED-SVM on a cluster: fitting, prediction, local copies."""
 
 import copy
 import uuid
@@ -42,7 +42,7 @@ Array = NDArray[np.float64]
 
 
 class ClusterClassifier(ClassifierMixin, BaseEstimator):
-    """What TOR and RED-SVM on a cluster have in common."""
+    """Base class of TOR and RED-SVM on a cluster."""
 
     _transductive = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {

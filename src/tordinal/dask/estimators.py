@@ -19,7 +19,7 @@ __all__ = ["REDSVM", "TOR"]
 
 
 class REDSVM(ClusterClassifier):
-    """RED-SVM with the linear kernel, on rows that lie on a Dask cluster.
+    """RED-SVM with the linear kernel, on rows of a Dask cluster.
 
     The model of `tordinal.REDSVM`, from rows that stay on their workers: messages are of the size
     of the weights and thresholds.
@@ -38,7 +38,7 @@ class REDSVM(ClusterClassifier):
     max_iter : int, default=-1
         Newton iterations at most; -1 for the solver's own limit.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with the current task, the steps done and the number of steps.
     client : distributed.Client, default=None
         The cluster. None: the client of this process.
 
@@ -111,7 +111,7 @@ class REDSVM(ClusterClassifier):
 
 
 class TOR(ClusterClassifier):
-    """Transductive ordinal regression with the linear kernel, on rows that lie on a Dask cluster.
+    """Transductive ordinal regression with the linear kernel, on rows of a Dask cluster.
 
     The problem and Algorithm 1 of `tordinal.TOR`. Labels, projections and pseudo-labels stay with
     the rows. A lost worker costs the level of C2 at which it was lost.

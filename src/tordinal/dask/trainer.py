@@ -28,7 +28,7 @@ MOST_SAMPLED = 100_000  # projections that are sent to the driver, for calibrate
 
 @dataclass(frozen=True)
 class ClusterFit:
-    """A trained model; its projections lie with the rows.
+    """A trained model; its projections stay with the rows.
 
     Attributes
     ----------
@@ -58,7 +58,7 @@ class ClusterTrainer:
     parts : Parts
         Where the rows are.
     problem : Problem
-        What is solved.
+        The problem to solve.
     data : BlockedData
         Their number of features, and the scale.
     tol, max_iter

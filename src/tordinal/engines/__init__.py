@@ -1,1 +1,1 @@
-"""Where it runs: rows and kernel values on this machine, behind a narrow interface."""
+"""Where it runs: on this machine, a GPU or a cluster, behind a narrow interface."""

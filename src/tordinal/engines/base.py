@@ -1,7 +1,7 @@
-"""What an engine provides, as protocols: the interface between what is solved and where it runs."""
+"""What an engine provides, as protocols: the interface between the problem and where it runs."""
 
 from collections.abc import Callable
-from typing import Any, Protocol
+from typing import Any, Protocol, Self
 
 import numpy as np
 from numpy.typing import NDArray
@@ -66,7 +66,7 @@ class TrainingData(Protocol):
     n_rows : int
         How many rows there are.
     scale : float
-        What squares of features, or kernel values, were divided by.
+        The divisor of squared features, or of kernel values.
     resolved : bool
         Whether rows differ by more than rounding.
     """
@@ -76,7 +76,7 @@ class TrainingData(Protocol):
     scale: float
     resolved: bool
 
-    def private(self, share: float = 1.0) -> "TrainingData":
+    def private(self, share: float = 1.0) -> Self:
         """The rows for one solver among several that work at the same time."""
 
     def shift(self, a: Array, coef: Array | None) -> float:
@@ -121,7 +121,7 @@ class Samples(TrainingData, RowBlocks, Protocol):
     def dtype(self) -> Any:
         """Current precision of the products with dense rows."""
 
-    def take(self, index: Index) -> "Samples":
+    def take(self, index: Index) -> Self:
         """Some of the rows."""
 
     def use(self, *, single: bool) -> None:

@@ -1,4 +1,4 @@
-"""What all estimators share: parameters, input, prediction."""
+"""The base classes of the estimators: parameters, input, prediction."""
 
 import copy
 import warnings
@@ -330,7 +330,7 @@ class ThresholdClassifier(KernelClassifier):
         return self.classes_[ranks(h, self.thresholds_)]
 
     def evidence(self) -> Evidence:
-        """Return the errors to expect, by cross-validation on the labelled rows.
+        """Estimate the errors by cross-validation on the labelled rows.
 
         Returns
         -------

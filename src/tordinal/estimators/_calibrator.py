@@ -1,4 +1,4 @@
-"""Probabilities on demand, and the errors to expect: the cross-validation behind both."""
+"""Probabilities on demand, and estimated errors: the cross-validation behind both."""
 
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -87,7 +87,7 @@ class Calibrator:
 
     @cached_property
     def _held_out(self) -> tuple[Index, Array]:
-        """Rows held out, by their position among those kept, with their distances."""
+        """Held-out rows, by their position among those kept, with their distances."""
         recipe, _, transductive = self._setup
         result = self._cross_validate(recipe, transductive=transductive)
         if not transductive:
@@ -96,7 +96,7 @@ class Calibrator:
 
     @cached_property
     def _held_out_supervised(self) -> tuple[Index, Array]:
-        """The same for the model without unlabelled rows, the last use of the rows."""
+        """The same for the model without unlabelled rows; the rows are freed afterwards."""
         result = self._cross_validate(replace(self._setup[0], C2_max=None), transductive=False)
         self._free_rows()
         return result
@@ -135,7 +135,7 @@ class Calibrator:
         return self._calibration
 
     def evidence(self) -> Evidence:
-        """Errors of the model, and of the same without unlabelled rows, on the same folds."""
+        """Errors of the model with and without unlabelled rows, on the same folds."""
         if self._rows is None:
             raise ValueError(
                 "this model keeps no training rows to estimate its errors from: it is a compact "

@@ -180,7 +180,7 @@ class EnsembleClassifier(KernelClassifier):
         return decide(probability, self._decides_by if self._custom else "zero_one")
 
     def evidence(self) -> Evidence:
-        """Return the errors to expect, from the cross-validation of the search.
+        """Return the errors estimated by the cross-validation of the search.
 
         Returns
         -------

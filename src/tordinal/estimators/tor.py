@@ -82,8 +82,7 @@ class TOR(ThresholdClassifier):
         many enough for it to be faster. Linear models with fewer features than rows are always
         solved on this machine.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is, such as for
-        a progress bar.
+        Called with the current task, the steps done and the number of steps.
     verbose : int, default=0
         Whether to print progress.
 

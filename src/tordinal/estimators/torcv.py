@@ -121,8 +121,7 @@ class TORCV(EnsembleClassifier):
         Seed of the folds and of the unlabelled rows they use. Other seeds show how much the result
         depends on them.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is, such as for
-        a progress bar.
+        Called with the current task, the steps done and the number of steps.
     verbose : int, default=0
         Whether to print progress with the time left, and the verdict.
     committee : int, default="deprecated"

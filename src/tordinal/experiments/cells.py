@@ -92,7 +92,7 @@ class Cell:
 
     @property
     def key(self) -> tuple[Any, ...]:
-        """What identifies it in the table of results."""
+        """Its identity in the table of results."""
         return self.study, self.dataset, self.method, self.labels, self.seed, self.setting
 
 

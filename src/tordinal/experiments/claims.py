@@ -14,7 +14,7 @@ import pandas as pd
 from tordinal.experiments import checks
 from tordinal.experiments.cells import LABELS, MANY_LABELS
 from tordinal.experiments.findings import LEVEL, Check, Finding, holm
-from tordinal.experiments.table import said_origins
+from tordinal.experiments.table import describe_origins
 
 __all__ = ["CLAIMS", "Claim", "Judged", "claims_page", "judge", "read_reasons"]
 
@@ -44,7 +44,7 @@ class Claim:
 
 @dataclass(frozen=True)
 class Judged:
-    """A claim, in which reading of the absolute error it was judged, and what was found."""
+    """A claim, the reading of the absolute error that it was judged by, and the finding."""
 
     claim: Claim
     reading: str
@@ -219,7 +219,7 @@ def claims_page(results: pd.DataFrame, reasons: dict[str, dict[str, str]] | None
     judged = judge(results)
     tests = [c.p for j in judged for c in j.finding.checks if c.p is not None]
     corrected = holm(tests)
-    made_by = said_origins(results)
+    made_by = describe_origins(results)
     lines = [
         "# The paper's claims, measured",
         "",

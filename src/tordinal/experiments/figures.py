@@ -11,7 +11,7 @@ import pandas as pd
 
 from tordinal.experiments.cells import BENCHMARK, FIGURES, REALIZATIONS, SENTIMENT
 from tordinal.experiments.methods import OURS
-from tordinal.experiments.table import said_origins
+from tordinal.experiments.table import describe_origins
 from tordinal.tables.outputs import Outputs
 
 __all__ = ["draw_figure", "incomplete"]
@@ -222,14 +222,14 @@ def _draw(stem: Path, title: str, remark: str, panels: list[Panel]) -> list[Path
 
 
 def _remark(figure: str, rows: pd.DataFrame) -> str:
-    """The note on the picture: bars, the edition of the reviews, which code made it."""
+    """The note on the picture: bars, the edition of the reviews, the version of the code."""
     reviews = FIGURES[figure] in ("sentiment", "swapping")
-    said = [
+    parts = [
         f"means of {REALIZATIONS} realisations unless stated; bars: one standard deviation",
         *(["Amazon reviews: unprocessed edition"] if reviews else []),
-        *([origins] if (origins := said_origins(rows)) else []),
+        *([origins] if (origins := describe_origins(rows)) else []),
     ]
-    return "; ".join(said[:1]) + "\n" + "; ".join(said[1:]) if len(said) > 1 else said[0]
+    return "; ".join(parts[:1]) + "\n" + "; ".join(parts[1:]) if len(parts) > 1 else parts[0]
 
 
 def _paper(figure: str, rows: pd.DataFrame) -> list[Panel]:
@@ -280,7 +280,7 @@ def _ours(figure: str, rows: pd.DataFrame) -> list[Panel]:
 
 
 def _read(rows: pd.DataFrame) -> list[str]:
-    """The errors that results are there for: the absolute one of reviews in stars and in ranks."""
+    """The errors to draw; the absolute error of reviews both in stars and in ranks."""
     return [e for e in NAMES if e in rows and rows[e].notna().any()]
 
 
@@ -303,7 +303,7 @@ def _by_set(figure: str, rows: pd.DataFrame) -> list[Panel]:
 
 
 def _gains(rows: pd.DataFrame) -> pd.DataFrame:
-    """Results with the fall of the errors since TOR's initialisation, where that is known."""
+    """Results with the decrease of the errors since TOR's initialisation, where it is known."""
     key = ["dataset", "labels", "seed", "setting"]
     start = [f"initial_{e}" for e in NAMES if f"initial_{e}" in rows]
     initial = rows[rows["method"] == "TOR"][key + start]

@@ -1,4 +1,4 @@
-"""What was measured about a claim of the paper: comparisons, tests and verdicts.
+"""Measurements about a claim of the paper: comparisons, tests and verdicts.
 
 Differences are tested in pairs over the realisations.
 """
@@ -22,7 +22,7 @@ BOTH = {"zero_one": "zero-one error", "mae": "absolute error"}
 
 
 class Checked(NamedTuple):
-    """One check: whether the numbers are as claimed, what they are, and the p-value of a test."""
+    """One check: its numbers, whether they are as claimed, and the p-value of a test."""
 
     right: bool
     text: str
@@ -36,7 +36,7 @@ class Checked(NamedTuple):
 
 @dataclass
 class Finding:
-    """What was measured about one claim: checks that passed or not, each with its numbers."""
+    """Measurements about one claim: checks that passed or not, each with its numbers."""
 
     checks: list[Checked] = field(default_factory=list)
 
@@ -116,7 +116,7 @@ def by_seed(rows: pd.DataFrame, column: str) -> "pd.Series[float]":
 
 
 def less(one: "pd.Series[float]", other: "pd.Series[float]") -> tuple[float, float, float]:
-    """Means over the realisations that both have, and the p-value of one being less.
+    """Means over common realisations, and the p-value of the first being less.
 
     The test is Wilcoxon's, paired and one-sided. All are NaN where the realisations shared are too
     few for any p-value below `LEVEL`.
@@ -157,6 +157,6 @@ def gains(
 
 
 def swapped(results: pd.DataFrame, study: str) -> pd.DataFrame:
-    """TOR's runs, with the fall of both errors since its initialisation."""
+    """TOR's runs, with the decrease of both errors since its initialisation."""
     rows = pick(results, study=study, method="TOR")
     return rows.assign(**{f"gain_{e}": rows[f"initial_{e}"] - rows[e] for e in BOTH})

@@ -43,7 +43,7 @@ TRANSDUCTIVE = ("M-TSVM", "TOR", "TOR, optimal swaps", "TORCV")
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a method predicted for the unlabelled rows.
+    """Predictions of a method for the unlabelled rows.
 
     Attributes
     ----------

@@ -45,7 +45,7 @@ def commit(folder: str | None = None) -> str:
 
 
 def origin() -> dict[str, str]:
-    """Version and commit, as they stand in every result.
+    """Version and commit, as in every result.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""Running what is missing in the table of results, in parallel, each result saved when known."""
+"""Running the missing cells of the study in parallel; each result is saved when it is known."""
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ __all__ = ["Repeated", "missing_cells", "repeat_cells", "run_study"]
 
 
 def missing_cells(cells: Iterable[Cell], table: ResultTable) -> list[Cell]:
-    """The cells that the table has no result of yet.
+    """The cells without a result in the table.
 
     Parameters
     ----------
@@ -43,7 +43,7 @@ def run_study(
     jobs: int = 1,
     on_progress: Callable[[int, int, list[Cell]], None] = lambda *_: None,
 ) -> int:
-    """Run what is missing.
+    """Run the missing cells.
 
     Parameters
     ----------
@@ -82,7 +82,7 @@ def run_study(
 
 @dataclass(frozen=True)
 class Repeated:
-    """Results, and what came when their cells were run again.
+    """Results, and those of the same cells run again.
 
     Attributes
     ----------
@@ -94,7 +94,7 @@ class Repeated:
     now: list[dict[str, Any]]
 
     def differences(self, error: str) -> "np.ndarray[Any, np.dtype[np.float64]]":
-        """How far the second result is from the first, in absolute terms."""
+        """Absolute differences between the first and the second results."""
         return np.array(
             [abs(a[error] - b[error]) for a, b in zip(self.before, self.now, strict=True)]
         )

@@ -1,4 +1,4 @@
-"""The table of results: one line per result, on disk as soon as it is known."""
+"""The table of results: one line per result, written as soon as it is known."""
 
 import contextlib
 import json
@@ -13,7 +13,7 @@ from typing import Any, TypeGuard
 import numpy as np
 import pandas as pd
 
-__all__ = ["KEY", "ResultTable", "alone_in", "said_origins"]
+__all__ = ["KEY", "ResultTable", "alone_in", "describe_origins"]
 
 KEY = ("study", "dataset", "method", "labels", "seed", "setting")  # what identifies a result
 NUMBERS = ("zero_one", "mae")  # what every result has
@@ -75,7 +75,7 @@ class ResultTable:
         return {tuple(row[name] for name in KEY) for row in self.rows()}
 
     def append(self, row: dict[str, Any]) -> None:
-        """Add a result and bring it to the disk."""
+        """Add a result and write it to disk."""
         self.path.parent.mkdir(parents=True, exist_ok=True)
         line = json.dumps(row, sort_keys=False).encode() + b"\n"
         with self.path.open("ab+") as file:
@@ -87,7 +87,7 @@ class ResultTable:
             file.flush()
             os.fsync(file.fileno())
 
-    def set_apart(self, version: str) -> dict[str, int]:
+    def move_other_versions(self, version: str) -> dict[str, int]:
         """Move results of other versions to files of their own, ``results-VERSION.jsonl``.
 
         Parameters
@@ -134,12 +134,12 @@ class ResultTable:
         )
 
 
-def said_origins(results: pd.DataFrame) -> str:
+def describe_origins(results: pd.DataFrame) -> str:
     """Which code made some results, in words, also where several versions did.
 
     Examples
     --------
-    >>> said_origins(pd.DataFrame({"version": ["0.2.0"] * 3, "commit": ["a1", "a1", "b2"]}))
+    >>> describe_origins(pd.DataFrame({"version": ["0.2.0"] * 3, "commit": ["a1", "a1", "b2"]}))
     'MIXED: tordinal 0.2.0 (a1) 2 results, tordinal 0.2.0 (b2) 1'
     """
     if "version" not in results or results["version"].isna().all():
@@ -178,7 +178,7 @@ def _is_result(row: Any) -> TypeGuard[dict[str, Any]]:
 
 @contextlib.contextmanager
 def alone_in(folder: Path) -> Iterator[None]:
-    """Hold a folder, so that two runs do not compute the same at the same time."""
+    """Lock a folder, so that two runs do not compute the same results at the same time."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / ".lock").open("w") as file:
         try:

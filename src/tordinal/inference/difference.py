@@ -88,7 +88,7 @@ class FittedQuantity:
 
 
 def draw_sample(rated: Mask, probabilities: ArrayLike | None) -> Sample:
-    """The sample that the rated rows are, drawn at random or with given probabilities."""
+    """The rated rows as a sample, drawn at random or with given probabilities."""
     rows, others = np.flatnonzero(rated), np.flatnonzero(~rated)
     n, n_rows = len(rows), len(rated)
     if n == 0:
@@ -130,7 +130,7 @@ def draw_sample(rated: Mask, probabilities: ArrayLike | None) -> Sample:
 def fit_quantity(
     quantity: Quantity, sample: Sample, level: float, lam: float | None, finite: bool
 ) -> FittedQuantity:
-    """The estimate with the weight of least variance, or without predictions if that is better."""
+    """The estimate with the weight of least variance, or without predictions if it is better."""
     without = _fit_with(0.0, 0, quantity, sample, finite)
     best = _best_weight(quantity, sample) if lam is None else lam
     if best == 0:
@@ -150,7 +150,7 @@ def _is_narrower(
     level: float,
     finite: bool,
 ) -> bool:
-    """Whether predictions are of use: less variance, and no interval that is visibly wider."""
+    """Whether predictions are useful: less variance, and no visibly wider interval."""
     low, high = interval(fit, quantity, sample, level, finite)
     least, most = interval(without, quantity, sample, level, finite)
     if high - low > WIDEST * (most - least):
@@ -189,7 +189,7 @@ def _fit_with(
 
 
 def possible_values(quantity: Quantity, sample: Sample, finite: bool) -> tuple[float, float]:
-    """Between which values the truth must lie: rated rows are known, others are on the scale."""
+    """Bounds of the true value: rated rows are known, others are on the scale."""
     low, high = quantity.limits
     if not finite or not np.isfinite(low):
         return low, high

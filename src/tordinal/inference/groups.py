@@ -203,7 +203,7 @@ def _residual_means(
     group without ratings has an infinite variance.
     """
     n = np.bincount(group, None, n_groups)
-    # Rows of weight 0 have nothing to say of unrated rows, unless they are all that there is.
+    # Rows of weight 0 are not used for unrated rows, unless there are no others.
     weight = np.where(np.bincount(group, weight, n_groups)[group] > 0, weight, 1.0)
     total = np.where(n > 0, np.bincount(group, weight, n_groups), 1.0)
     mean = np.bincount(group, weight * residual, n_groups) / total
@@ -217,7 +217,7 @@ def _residual_means(
 
 
 def _pool(mean: Array, variance: Array) -> tuple[Array, Array]:
-    """Means of groups drawn towards that of all groups, and the variances of their errors.
+    """Group means shrunk towards the mean of all groups, and the variances of their errors.
 
     Normal model with a flat prior on the standard deviation between groups, integrated over a grid:
     an estimate of it is often 0 with few groups, and then intervals are much too short. A mean is

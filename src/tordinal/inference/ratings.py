@@ -1,4 +1,4 @@
-"""What is averaged: ratings and class probabilities become numbers per row."""
+"""Ratings and class probabilities as numbers per row, which are averaged."""
 
 from collections.abc import Sequence
 from typing import Any

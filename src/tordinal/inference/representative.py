@@ -1,4 +1,4 @@
-"""Do the rated rows look like a random sample? And with which probability was each rated?"""
+"""Whether the rated rows look like a random sample, and the probability that a row is rated."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -35,10 +35,10 @@ class Representativeness:
     Attributes
     ----------
     auc : float
-        How well a classifier tells rated from unrated rows that it has not seen: the area under the
+        How well a classifier separates new rated rows from new unrated ones: the area under the
         ROC curve, 0.5 for a random sample.
     p_value : float
-        How often random labels are told apart as well (permutation test).
+        How often random labels are separated as well (permutation test).
     features : DataFrame
         The features that differ most: the standardised difference between the means of rated and
         unrated rows and its p-value, adjusted for the number of features (Bonferroni).
@@ -64,7 +64,7 @@ def check_representative(
 ) -> Representativeness:
     """Check whether rated rows look like a random sample of all rows.
 
-    A linear classifier learns to tell rated from unrated rows in five-fold cross-validation. If it
+    A linear classifier separates rated from unrated rows in five-fold cross-validation. If it
     does better than with labels drawn at random, the rated rows are not a random sample, and
     estimates that assume one may be wrong. The converse does not hold: a selection that a linear
     function of the features does not show stays unseen.
@@ -147,7 +147,7 @@ def selection_probabilities(
     estimator: Any = None,
     random_state: int | np.random.RandomState | None = 0,
 ) -> Array:
-    """Estimate with which probability each row was rated, for the argument `probabilities`.
+    """Estimate the probability that each row is rated, for the argument `probabilities`.
 
     Where rated rows are not a random sample, their probability given the features makes estimates
     right again if nothing but the features decided which rows were rated. Probabilities come from

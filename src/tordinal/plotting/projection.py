@@ -1,4 +1,4 @@
-"""Where rows lie on the ordinal axis."""
+"""Projections of rows on the ordinal axis."""
 
 from typing import Any
 

@@ -4,9 +4,8 @@ import itertools
 
 import numpy as np
 import pandas as pd
-from markupsafe import Markup
 
-from tordinal.report.pictures import WIDTH, Picture, class_colour, margin, percent, short
+from tordinal.report.drawing import WIDTH, Picture, class_colour, margin, percent, short
 from tordinal.tables.values import visible
 
 __all__ = ["abstaining", "importance", "words"]
@@ -25,9 +24,9 @@ def importance(columns: pd.DataFrame) -> Picture:
     high = max(1e-9, float((shown["rise"] + shown["margin"]).max()))
     picture = Picture(
         "Which columns matter",
-        "By how many steps the error on ratings that the model had not seen rises where the cells "
-        "of one column are replaced by those of other rows, with a 95 % interval. Where the line "
-        "reaches 0 there is no clear effect.",
+        "How many steps the error rises when the cells of one column are replaced by those of "
+        "other rows, with a 95 % interval. Measured on ratings that the model had not seen. Where "
+        "the line reaches 0 there is no clear effect.",
         ["column", "error rises by", "interval", "effect"],
         [
             [
@@ -54,12 +53,8 @@ def importance(columns: pd.DataFrame) -> Picture:
         y = 15 + WIDE_STEP * i
         picture.text(left - 2, y + 4, short(name, LONGEST_NAME), "end")
         picture.line(place(row.rise - row.margin), y, place(row.rise + row.margin), y, "whisker")
-        shape = Markup(
-            '<circle cx="{:.1f}" cy="{:.1f}" r="5" class="{}"><title>{}</title></circle>'
-        )
         tip = f"{name}: {row.rise:.2f} steps"
-        kind = "dot" if row.clear else "ring"
-        picture.shapes.append(shape.format(place(row.rise), y, kind, tip))
+        picture.circle(place(row.rise), y, "dot" if row.clear else "ring", tip)
     return picture
 
 
@@ -81,10 +76,10 @@ def words(effects: pd.DataFrame, agreement: float) -> Picture:
     left = margin([short(name, LONGEST_NAME) for name in names] or [""], 250.0)
     picture = Picture(
         "What lowers and raises the rating",
-        "By how many steps rows with a word, a phrase or a value are rated lower or higher than "
-        "rows without it that are equal otherwise"
+        "How many steps lower or higher rows with a word, a phrase or a value are rated than "
+        "otherwise equal rows without it"
         + (f" (column {columns[0]}). " if len(columns) == 1 else ". ")
-        + "By a simple model of the predictions, which "
+        + "From a simple model of the predictions, which "
         f"explains {100 * agreement:.0f} % of their variance on rows it was not fitted to.",
         ["word or value", "effect in steps", "rows"],
         [
@@ -128,10 +123,10 @@ def abstaining(curve: pd.DataFrame) -> Picture:
         for row in curve.itertuples()
     ]
     picture = Picture(
-        "What leaving doubtful rows unrated is worth",
-        "The mean error in steps of the rows that are kept (up), by the share of the rows without "
-        "a rating that is kept (across), with an interval: those with the highest confidence "
-        "first. Estimated by ratings that the model had not seen.",
+        "The error if doubtful rows stay unrated",
+        "The mean error in steps of the rows that are kept (vertical) by the share of rows without "
+        "a rating that is kept (horizontal), with an interval. Rows with the highest confidence "
+        "are kept first. Estimated from ratings that the model had not seen.",
         ["confidence from", "rows kept", "ratings", "exactly right", "mean error in steps"],
         rows,
         232,
@@ -159,10 +154,7 @@ def abstaining(curve: pd.DataFrame) -> Picture:
             x, place(0, row.mae - row.mae_margin)[1], x, place(0, row.mae + row.mae_margin)[1],
             "whisker",
         )  # fmt: skip
-        shape = Markup(
-            '<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot"><title>{}</title></circle>'
-        )
         tip = f"{percent(row.share)} of the rows, confidence {row.confidence:.2f} or more"
-        picture.shapes.append(shape.format(x, y, tip))
+        picture.circle(x, y, "dot", tip)
     picture.text((left + WIDTH) / 2, bottom + 34, "rows that are kept", "middle", "small")
     return picture

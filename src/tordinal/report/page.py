@@ -9,6 +9,7 @@ import pandas as pd
 from jinja2 import Environment, StrictUndefined
 
 from tordinal.report import answers, palette, pictures
+from tordinal.report.drawing import Picture, class_colour
 from tordinal.tables.abstaining import abstain_curve, describe_abstaining
 from tordinal.tables.check_first import (
     CONTRADICTED,
@@ -143,7 +144,7 @@ def render_report(
             (names[k], _rows(rating, table, columns, names, _typical(rating, k), reasons))
             for k in range(n)
         ],
-        colours=[pictures.class_colour(k, n) for k in range(n)],
+        colours=[class_colour(k, n) for k in range(n)],
         palette=palette.shades(),
         why=_why_pictures(reasons),
         unclear=_unclear(reasons),
@@ -157,7 +158,7 @@ def render_report(
     )
 
 
-def _why_pictures(reasons: Reasons) -> list[pictures.Picture]:
+def _why_pictures(reasons: Reasons) -> list[Picture]:
     """Which columns matter, and which words."""
     shown = []
     if len(reasons.columns):
@@ -200,7 +201,7 @@ def _checked(
 
 
 def _shown_columns(rating: Rating, table: Table) -> list[str]:
-    """Columns that say most about a row to a reader: what identifies it, then texts."""
+    """The columns that tell a reader most about a row: what identifies it, then texts."""
     plan = rating.model.encoder.plan_
     excluded = [c["name"] for c in plan if c["role"] == "excluded"]
     used = [c for c in plan if c["role"] != "excluded"]

@@ -1,6 +1,6 @@
 """Colours of the ratings: one scale from calm to strong, for light and dark pages."""
 
-from tordinal.report.pictures import STEPS
+from tordinal.report.drawing import STEPS
 
 __all__ = ["shades"]
 

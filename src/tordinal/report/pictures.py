@@ -1,122 +1,28 @@
-"""Pictures of the report: small SVG drawings, each with a description and a table of its numbers.
+"""Pictures of the report: the ratings, how good they are, and how the model was fitted."""
 
-Colours are CSS variables of the page, so that a picture follows light, dark and print.
-"""
-
-from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 from markupsafe import Markup
 from numpy.typing import NDArray
 
+from tordinal.report.drawing import WIDTH, Picture, class_colour, margin, percent, short, ticks
 from tordinal.tables.curve import Curve
 from tordinal.tables.expected_error import share_margin
 
 __all__ = [
     "MOST_GROUPS",
-    "STEPS",
-    "Picture",
     "averages",
     "by_rating",
-    "class_colour",
     "class_shares",
     "confusion",
     "learning",
-    "margin",
     "objective",
-    "percent",
     "projection",
     "reliability",
-    "short",
-    "ticks",
 ]
 
-WIDTH = 480
 MOST_GROUPS = 20  # that are shown in a picture
-WIDE, NARROW = frozenset("mwMW@%&"), frozenset("fijlrt.,:;'! |()[]-")
-STEPS = 20  # parts of the colour scale, from calm to strong: a low rating need not be a bad one
-
-
-@dataclass
-class Picture:
-    """A drawing, its title, a description for those who cannot see it, and its table of numbers."""
-
-    title: str
-    description: str
-    header: list[str]
-    rows: list[list[str]]
-    height: float
-    shapes: list[Markup] = field(default_factory=list)
-
-    @property
-    def width(self) -> int:
-        """Width in the units of its coordinates."""
-        return WIDTH
-
-    def rect(
-        self, x: float, y: float, width: float, height: float, fill: str, tip: str = ""
-    ) -> None:
-        """A filled rectangle."""
-        shape = Markup(
-            '<rect x="{:.1f}" y="{:.1f}" width="{:.1f}" height="{:.1f}" fill="{}">{}</rect>'
-        )
-        self.shapes.append(shape.format(x, y, max(width, 0.0), max(height, 0.0), fill, _tip(tip)))
-
-    def line(self, x1: float, y1: float, x2: float, y2: float, kind: str) -> None:
-        """A line of a CSS class."""
-        shape = Markup('<line x1="{:.1f}" y1="{:.1f}" x2="{:.1f}" y2="{:.1f}" class="{}"/>')
-        self.shapes.append(shape.format(x1, y1, x2, y2, kind))
-
-    def text(self, x: float, y: float, content: str, anchor: str = "start", kind: str = "") -> None:
-        """A text."""
-        shape = Markup('<text x="{:.1f}" y="{:.1f}" text-anchor="{}" class="{}">{}</text>')
-        self.shapes.append(shape.format(x, y, anchor, kind, content))
-
-
-def _tip(text: str) -> Markup:
-    return Markup("<title>{}</title>").format(text) if text else Markup("")
-
-
-def class_colour(k: int, n: int) -> str:
-    """Colour of the class k of n, from calm to strong; the page says what it is in light and dark.
-
-    Examples
-    --------
-    >>> class_colour(0, 5), class_colour(4, 5)
-    ('var(--rank-0)', 'var(--rank-20)')
-    """
-    return f"var(--rank-{round(STEPS * k / (n - 1)) if n > 1 else 0})"
-
-
-def margin(names: list[str], most: float = 222.0) -> float:
-    """Room on the left for names, in the larger letters of small screens, too."""
-    return max(56.0, min(most, 24.0 + 8.2 * max(map(_length, names))))
-
-
-def short(text: str, length: int = 24) -> str:
-    """A name cut to fit a picture, to a length in letters of average width.
-
-    Examples
-    --------
-    >>> short("willing to illuminate it", 18), short("MAXIMUM WARM WATER", 18)
-    ('willing to illuminate…', 'MAXIMUM WARM…')
-    """
-    if _length(text) <= length:
-        return text
-    while text and _length(text) > length - 1:
-        text = text[:-1]
-    return text.rstrip() + "…"
-
-
-def _length(text: str) -> float:
-    """Width of a text in letters of average width."""
-    return sum(1.35 if c.isupper() or c in WIDE else 0.6 if c in NARROW else 1.0 for c in text)
-
-
-def percent(share: float) -> str:
-    """A share in per cent."""
-    return f"{100 * share:.1f} %"
 
 
 def class_shares(names: list[str], given: NDArray[Any], predicted: NDArray[Any]) -> Picture:
@@ -222,7 +128,7 @@ def confusion(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     picture = Picture(
         "Given against predicted, in cross-validation",
         f"Of {len(truth)} rated rows whose rating was hidden in turn, "
-        f"{int(np.trace(counts))} were given the right one "
+        f"{int(np.trace(counts))} were predicted correctly "
         f"and {int((np.abs(truth - predicted) > 1).sum())} missed it by more than one step.",
         ["given \\ predicted", *names],
         [[names[i], *map(str, counts[i])] for i in range(n)],
@@ -294,29 +200,13 @@ def averages(column: str, groups: list[dict[str, Any]]) -> Picture:
         if np.isfinite(group["average_low"]):
             ends_of = place(group["average_low"]), place(group["average_high"])
             picture.line(ends_of[0], y, ends_of[1], y, "whisker")
-        shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot">{}</circle>')
         tip = f"{group['group']}: {group['average']:.2f}"
-        picture.shapes.append(shape.format(place(group["average"]), y, _tip(tip)))
+        picture.circle(place(group["average"]), y, "dot", tip)
     return picture
 
 
-def ticks(low: float, high: float, most: int = 5) -> list[float]:
-    """Round numbers within a range, up to about as many as asked for.
-
-    Examples
-    --------
-    >>> ticks(2.6, 3.76)
-    [2.6, 2.8, 3.0, 3.2, 3.4, 3.6]
-    """
-    rough = (high - low) / most
-    power = 10.0 ** np.floor(np.log10(rough))
-    step = power * next((factor for factor in (1, 2, 5, 10) if factor * power >= rough * 0.8), 10)
-    first, last = int(np.ceil(low / step - 1e-9)), int(np.floor(high / step + 1e-9))
-    return [float(np.round(k * step, 12)) for k in range(first, last + 1)]
-
-
 def by_rating(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) -> Picture:
-    """How often each rating was found exactly, and within one step."""
+    """How often each rating was predicted exactly, and within one step."""
     n, left, step = len(names), margin(names), 34
     rows, bars = [], []
     for k, name in enumerate(names):
@@ -328,7 +218,7 @@ def by_rating(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     picture = Picture(
         "How often each rating is right",
         "Of the given ratings that were hidden in turn: "
-        "the share that was found exactly (dark) and within one step (light).",
+        "the share that was predicted exactly (dark) and within one step (light).",
         ["rating", "hidden", "exactly", "within one step"],
         rows,
         step * n + 28,
@@ -356,8 +246,9 @@ def reliability(confidence: NDArray[Any], right: NDArray[Any]) -> Picture:
     rows = [[percent(c), percent(r), f"{n:,}"] for c, r, n in points]
     picture = Picture(
         "Can the confidence be believed?",
-        "Hidden ratings in groups of rising confidence: how sure the model was (across) and how "
-        "often it was right (up), with an interval. On the dashed line both are the same.",
+        "Hidden ratings in groups of rising confidence: the mean confidence (horizontal) and how "
+        "often the model was right (vertical), with an interval. On the dashed line both are the "
+        "same.",
         ["mean confidence", "right", "rows"],
         rows,
         272,
@@ -373,9 +264,8 @@ def reliability(confidence: NDArray[Any], right: NDArray[Any]) -> Picture:
         half, x = share_margin(r, n), left + wide * c
         low, high = max(0.0, r - half), min(1.0, r + half)
         picture.line(x, bottom - size * low, x, bottom - size * high, "whisker")
-        shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="dot">{}</circle>')
-        tip = _tip(f"{n} rows: confidence {percent(c)}, right {percent(r)}")
-        picture.shapes.append(shape.format(x, bottom - size * r, tip))
+        tip = f"{n} rows: confidence {percent(c)}, right {percent(r)}"
+        picture.circle(x, bottom - size * r, "dot", tip)
     picture.text(left + wide / 2, bottom + 34, "confidence", "middle", "small")
     return picture
 
@@ -412,8 +302,7 @@ def learning(curve: Curve) -> Picture:
         ("ring", sizes[-1], curve.doubled),
     ):
         x, y = place(n, error)
-        shape = Markup('<circle cx="{:.1f}" cy="{:.1f}" r="5" class="{}"/>')
-        picture.shapes.append(shape.format(x, y, kind))
+        picture.circle(x, y, kind)
         picture.text(x, bottom + 16, f"{n:,}", "middle", "small")
     picture.text((left + WIDTH) / 2, bottom + 34, "ratings to learn from", "middle", "small")
     picture.text(left + 6, top + 2, "mean error in steps", "start", "small")

@@ -1,4 +1,4 @@
-"""The rows of a search: their folds, their views, and the form in which they are solved."""
+"""The rows of a search: folds, views, and the form that is solved fastest."""
 
 from dataclasses import dataclass, field, replace
 from functools import cached_property
@@ -140,7 +140,7 @@ class SearchData:
         return self.recipe(candidate).kernel_for(self.view(candidate))
 
     def hold(self, candidate: Candidate, rows: Index) -> Gram | Rows:
-        """Some rows, in the form in which the candidate is fitted fastest."""
+        """Some rows, in the form that the candidate is fitted fastest with."""
         X = take(self.view(candidate), rows, rows, pairwise=candidate.kernel == "precomputed")
         recipe = replace(self.recipe(candidate), engine=self.engine(len(rows)))
         return recipe.hold(self.kernel(candidate), X, self.rows.n_classes)

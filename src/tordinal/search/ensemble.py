@@ -1,4 +1,4 @@
-"""Stage 3: the ensemble, which of the best candidates are in it, and how it decides."""
+"""Stage 3: the ensemble, its members, and how it decides."""
 
 from collections import Counter
 from dataclasses import dataclass
@@ -134,7 +134,7 @@ class Comparison:
     ) -> tuple[Array, Array]:
         """The ranked probability score of an ensemble in rows of the first repeat; their weights.
 
-        It needs fewer rows than the number of wrong ranks to tell ensembles apart.
+        It needs fewer rows than the number of wrong ranks to distinguish ensembles.
         """
         data = self.data
         splits = [k for k in range(data.n_splits) if k != excluding]

@@ -1,4 +1,4 @@
-"""Stage 4: the errors to expect, from models that were chosen without the row that they rate.
+"""Stage 4: estimated errors, from models that were chosen without the row that they rate.
 
 The score of the best of many candidates is too optimistic. So the choice is repeated for every
 fold, by the errors on the rows of the other folds, and the models chosen then rate the rows of the
@@ -25,7 +25,7 @@ Index = NDArray[np.int64]
 
 @dataclass(frozen=True)
 class EstimatedErrors:
-    """How well models rate rows that neither their fit nor their choice has seen.
+    """Errors on rows that were used neither to fit nor to choose the model.
 
     Attributes
     ----------

@@ -62,12 +62,12 @@ class Expert:
 
     @property
     def params(self) -> dict[str, Any]:
-        """What `cv_results_` shows."""
+        """The entry in `cv_results_`."""
         return {"expert": self.name}
 
     @property
     def kind(self) -> str:
-        """Its name: each expert is a kind of its own."""
+        """Its name: experts are not grouped into kinds."""
         return self.name
 
     def see(self, X: Any) -> Any:

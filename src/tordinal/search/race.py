@@ -111,7 +111,7 @@ def _within_budget(
     budget: Budget, recipe: Recipe, rows: TrainingSet, data: Gram | Rows, hidden: Index,
     share: float,
 ) -> tuple[Budget, Array, Ranks]:  # fmt: skip
-    """`held_out`, and how much of the budget it took."""
+    """`held_out`, and the share of the budget that it took."""
     return budget, *held_out(
         recipe, rows, data, hidden, transductive=True, share=share, budget=budget
     )

@@ -83,7 +83,7 @@ class Scoring:
 
     @property
     def expert_costs(self) -> Array:
-        """The costs by which a single expert decides: for the median, as other models, or the mode.
+        """The costs that a single expert decides by: for the median, as other models, or the mode.
 
         The mode is for scorers and costs that count wrong ranks only.
         """

@@ -1,4 +1,4 @@
-"""Which solver, and in which form the rows are held, for all estimators: the one place to choose.
+"""The choice of a solver and of the form of the rows, for all estimators.
 
 ==========================  ==============================  ==============================
 rows                        hinge, Laplacian                smooth losses
@@ -44,7 +44,7 @@ def hold(
     tol: float = 1e-3,
     engine: str = "host",
 ) -> Gram | Rows:
-    """Hold the training rows in the form in which the problem is solved fastest.
+    """Hold the training rows in the form that is solved fastest.
 
     With ``engine="cuda"`` kernel values are held on the GPU; features stay on the host.
     """
@@ -92,7 +92,7 @@ def _in_features(X: Matrix, problem: Problem, cache_size: float, tol: float) -> 
 
 
 def solver_for(data: TrainingData, problem: Problem, share: float = 1.0) -> Solver:
-    """The first solver that handles a problem on rows in the form in which they are held.
+    """The first solver that handles a problem on rows in this form.
 
     Several solvers may work on the same rows at the same time, each with its `share` of the memory.
     """

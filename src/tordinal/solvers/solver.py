@@ -31,7 +31,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Solution:
-    """Projections h and thresholds t, and what a solver needs to continue from them.
+    """Projections h and thresholds t, and the state that a solver continues from.
 
     Attributes
     ----------
@@ -113,7 +113,7 @@ class Solver(ABC):
     data : Samples or KernelMatrix
         The rows, or the kernel between them. Their features are scaled by 1 / sqrt(data.scale).
     problem : Problem
-        What is solved.
+        The problem to solve.
     """
 
     coarse: ClassVar[float] = 1.0  # how much coarser than the last training the others are

@@ -72,7 +72,7 @@ class SMOTuning:
 
 @dataclass(frozen=True)
 class CudaTuning:
-    """`CudaSMO`; what it shares with `SMO` is there."""
+    """`CudaSMO`; constants that it shares with `SMO` are in `SMOTuning`."""
 
     # Steps after which h is computed again before a training may end: one product with the kernel
     # matrix, or rounding errors; not measured.

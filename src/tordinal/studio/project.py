@@ -122,7 +122,7 @@ def open_project(
     text, columns, drop, order, missing
         As in `tordinal.rate_table`.
     listen : callable
-        Told what is being done.
+        Called with the current task.
 
     Returns
     -------

@@ -1,4 +1,4 @@
-"""What the ratings so far say about the finished table, by a quick model."""
+"""Estimates for the finished table from the ratings so far, by a quick model."""
 
 import warnings
 from collections.abc import Sequence
@@ -28,7 +28,7 @@ FOLDS = 5
 
 @dataclass(frozen=True)
 class Assessment:
-    """What the ratings so far say, by models that have not seen the rating of a row.
+    """Estimates from the ratings so far, by models that have not seen the rating of a row.
 
     Attributes
     ----------
@@ -41,7 +41,7 @@ class Assessment:
     estimates : TableEstimates or None
         Average and shares of all rows.
     second_looks : list of int
-        Rows whose rating is two or more ranks from what the models say.
+        Rows whose rating is two or more ranks from the prediction.
     """
 
     n_ratings: int

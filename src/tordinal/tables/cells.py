@@ -1,7 +1,7 @@
 """Numbers and dates as people write them in tables: how a whole column is read, and each cell.
 
 One cell does not show whether ``1,234`` is a thousand or a little more than one, or ``03/04/2024``
-in March or in April. A column often does. Otherwise the reading is a guess, and a note says so.
+in March or in April. A column often does. Otherwise the reading is a guess, with a note.
 """
 
 import datetime
@@ -208,7 +208,7 @@ def plain_numbers(cells: Sequence[Any], decimal: str = ".") -> Array | None:
 
 
 def _example(cells: Sequence[Any], decimal: str) -> list[str]:
-    """How the first cell is read that is not a plain number."""
+    """The reading of the first cell that is not a plain number."""
     for cell in cells:
         if isinstance(cell, str) and number(cell.strip()) is None:
             value = read_number(cell, decimal)
@@ -255,7 +255,7 @@ def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
 
 
 def _doubt(texts: list[str], decimal: str) -> str:
-    """What may be wrong with the reading of a column of numbers."""
+    """Describe what may be wrong with the reading of a column of numbers."""
     separated = [c for c in texts if re.search(r"\d[.,]\d", c)]
     thousands = "," if decimal == "." else "."
     either = [c for c in separated if EITHER.search(c) and thousands in c]

@@ -23,7 +23,7 @@ SHOWN = 10  # rows that are listed
 
 @dataclass
 class Collected:
-    """What was read besides the table.
+    """Ratings that were read besides the table.
 
     Attributes
     ----------
@@ -147,7 +147,7 @@ def _same(cell: Any) -> str:
 
 
 def _notes(logged: LoggedRatings, name: str, otherwise: int) -> list[str]:
-    """What to know about the ratings of a log."""
+    """Notes about the ratings of a log."""
     notes = [f"{len(logged.ratings):,} ratings were read from {name}"]
     if otherwise:
         notes.append(f"{otherwise:,} rows have another rating in the table; the log counts")

@@ -1,6 +1,5 @@
 """Columns as features: what each one is, and how it becomes numbers."""
 
-import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,29 +8,31 @@ import numpy as np
 import scipy.sparse as sp
 from numpy.typing import NDArray
 from sklearn import config_context
-from sklearn.base import BaseEstimator, TransformerMixin, clone
-from sklearn.compose import ColumnTransformer
-from sklearn.impute import SimpleImputer
-from sklearn.pipeline import make_pipeline
-from sklearn.preprocessing import OneHotEncoder, StandardScaler
+from sklearn.base import BaseEstimator, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from tordinal.distances import Matrix
 from tordinal.tables.drift import CellCounts, column_warnings, describe_training
+from tordinal.tables.features import (
+    feature_names,
+    known_categories,
+    make_transformer,
+    text_parts,
+    texts_that_differ,
+    use_words,
+)
 from tordinal.tables.hints import BESIDE_TEXTS, fit_steps, hint_features, plan_hint
 from tordinal.tables.reading import CellReader, text_of
-from tordinal.tables.roles import MAX_CATEGORIES, USED, WORDS_OF_TEXT, RolePlanner, find_columns
+from tordinal.tables.roles import RolePlanner, find_columns
 from tordinal.tables.sentences import SentenceFeatures
-from tordinal.tables.values import TableError, is_missing
+from tordinal.tables.values import TableError
 from tordinal.text import TextViews
-from tordinal.text.vectorizers import spaced_words
 from tordinal.text.views import MANY_TEXTS, views_with_encoder
 
 __all__ = ["TableEncoder"]
 
 Array = NDArray[np.float64]
-
-OWN_WORDS = 0.1  # different cells in a cell from which a text is taken to differ by row
+Cells = Mapping[str, list[Any]]  # by column
 
 
 # Sparse features do not go into a data frame, whatever the output is set to.
@@ -112,7 +113,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.hint = hint
         self.scale = scale
 
-    def fit(self, table: Mapping[str, list[Any]], y: Any = None) -> "TableEncoder":
+    def fit(self, table: Cells, y: Any = None) -> "TableEncoder":
         """Infer the kinds of columns and learn scales, categories and words.
 
         Parameters
@@ -130,7 +131,7 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.fit_transform(table)
         return self
 
-    def fit_transform(self, table: Mapping[str, list[Any]], y: Any = None) -> Matrix:
+    def fit_transform(self, table: Cells, y: Any = None) -> Matrix:
         """Fit, and encode the same rows.
 
         Parameters
@@ -147,20 +148,10 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         """
         return self.plan(table).encode(table)
 
-    def plan(self, table: Mapping[str, list[Any]], target: str | None = None) -> "TableEncoder":
+    def plan(self, table: Cells, target: str | None = None) -> "TableEncoder":
         """Infer the kinds of columns, before anything is learned from them.
 
-        Parameters
-        ----------
-        table : mapping of str to list
-            Cells by column.
-        target : str or None
-            The column of ratings, which is not in the table.
-
-        Returns
-        -------
-        self : TableEncoder
-            The encoder with its plan.
+        `target` is the column of ratings, which is not in the table.
         """
         self._check(list(table), target)
         all_used = self.columns is None and not self.text
@@ -177,57 +168,26 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         self.plan_: list[dict[str, Any]] = [planned[name] for name in table]
         return self
 
-    def encode(self, table: Mapping[str, list[Any]]) -> Matrix:
+    def encode(self, table: Cells) -> Matrix:
         """Learn scales, categories and words of the columns that are planned to be used.
 
-        Parameters
-        ----------
-        table : mapping of str to list
-            Cells by column.
-
-        Returns
-        -------
-        X : ndarray or CSR matrix
-            Features of the same rows.
+        Returns the features of the same rows.
         """
-        by_role = {role: self._named(role) for role in USED}
-        numbers, categories, texts = (
-            by_role["number"] + by_role["date"],
-            by_role["category"],
-            by_role["text"],
-        )
-        hints = self._hints()
-        if not numbers + categories + texts and not hints:
+        used, hints = self._used(), self._hints()
+        if not used:
             reasons = "; ".join(f"{c['name']}: {c['why']}" for c in self.plan_)
             raise TableError(
                 f"no columns to learn from ({reasons}). Name some with `columns` or `text`"
                 if self.plan_
                 else "the table has only the column of ratings; add columns to learn from"
             )
-        views = TextViews(min_df=self._min_df(table), meaning=self.meaning, n_axes=self.n_axes)
-        parts: list[tuple[str, Any, Any]] = [
-            (f"text {place}", clone(views), n) for place, n in enumerate(texts)
-        ]
-        if numbers:
-            scale = make_pipeline(
-                SimpleImputer(strategy="median", add_indicator=True), StandardScaler()
-            )
-            parts.append(("numbers", scale, numbers))
-        if categories:
-            one_hot = OneHotEncoder(
-                handle_unknown="infrequent_if_exist",
-                max_categories=MAX_CATEGORIES,
-                sparse_output=bool(texts),
-            )
-            parts.append(("categories", one_hot, categories))
-        self.encoder_ = ColumnTransformer(
-            parts,
-            sparse_threshold=1.0 if texts else 0.0,
-            transformer_weights=_weights(
-                [table[name] for name in texts], len(numbers) + len(categories)
-            ),
-        )
-        used = self._used()
+        texts = {name: table[name] for name in self._named("text")}
+        # A word in one text does not help with others; in a small table most words are in one.
+        min_df = 2 if len(next(iter(table.values()))) >= MANY_TEXTS else 1
+        self.encoder_ = make_transformer(
+            self._named("number") + self._named("date"), self._named("category"), texts,
+            TextViews(min_df=min_df, meaning=self.meaning, n_axes=self.n_axes),
+        )  # fmt: skip
         frame = self._reader.frame(used, table)
         self.training_: dict[str, Any] = describe_training(
             self._reader.cells(used, table, frame), [c["role"] == "category" for c in used]
@@ -262,23 +222,12 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             column["why"] += " and the encoder" if column["role"] == "text" else ""
         return sp.hstack([X, encoded], format="csr")
 
-    def joined_texts(self, table: Mapping[str, list[Any]]) -> list[str]:
-        """All texts of each row joined, for a sentence encoder.
-
-        Parameters
-        ----------
-        table : mapping of str to list
-            Cells by column.
-
-        Returns
-        -------
-        texts : list of str
-            One per row.
-        """
+    def joined_texts(self, table: Cells) -> list[str]:
+        """All texts of each row joined, for a sentence encoder."""
         columns = [map(text_of, table[name]) for name in self._named("text")]
         return ["\n".join(filter(None, cells)) for cells in zip(*columns, strict=True)]
 
-    def transform(self, table: Mapping[str, list[Any]], encoded: Array | None = None) -> Matrix:
+    def transform(self, table: Cells, encoded: Array | None = None) -> Matrix:
         """Encode rows.
 
         Parameters
@@ -303,26 +252,15 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             encoded = self.sentences.transform(self.joined_texts(table))
         return sp.hstack([X, encoded], format="csr")
 
-    def compare(self, table: Mapping[str, list[Any]]) -> list[CellCounts]:
-        """Count the cells that differ from those of training.
+    def compare(self, table: Cells) -> list[CellCounts]:
+        """Count the cells that differ from those of training, for each used column.
 
-        Parameters
-        ----------
-        table : mapping of str to list
-            Cells by column.
-
-        Returns
-        -------
-        counts : list of CellCounts
-            One per used column; those of several tables may be added up. Empty for a model that
-            does not know the cells it was trained on.
+        Counts of several tables may be added up. A model that was saved before version 0.3 does
+        not know the cells that it was trained on: the list is empty then.
         """
         if not hasattr(self, "training_"):
             return []
-        known: dict[str, set[str]] = {}
-        for name, part, columns in self.encoder_.transformers_:
-            if name == "categories":
-                known = dict(zip(columns, map(set, part.categories_), strict=True))
+        known = known_categories(self.encoder_)
         quantiles, at_most = self.training_["quantiles"], self.training_["at_most"]
         used = self._used()
         cells = self._reader.cells(used, table, self._reader.frame(used, table))
@@ -332,28 +270,11 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         ]
 
     def warnings(self, counts: Sequence[CellCounts]) -> list[str]:
-        """Describe which columns differ from those of training.
-
-        Parameters
-        ----------
-        counts : sequence of CellCounts
-            From `compare`.
-
-        Returns
-        -------
-        lines : list of str
-            As from `tordinal.tables.drift.column_warnings`.
-        """
+        """Describe which columns differ from those of training, by the counts of `compare`."""
         return column_warnings(self._used(), self.training_, counts) if counts else []
 
     def groups(self) -> dict[str, NDArray[np.int64]]:
-        """Features by the group of columns that they come from: each text, each category, numbers.
-
-        Returns
-        -------
-        groups : dict of str to ndarray
-            Places of the features, by the name of the column, or "numbers".
-        """
+        """Places of the features by group: each text, each category, and all "numbers"."""
         role = {c["name"]: c["role"] for c in self.plan_}
         places: dict[str, list[int]] = {}
         for place, (column, _) in enumerate(self.get_feature_names_out()):
@@ -363,48 +284,19 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             places.setdefault(column if own else "numbers", []).append(place)
         return {name: np.array(group) for name, group in places.items()}
 
-    def own_words(self, table: Mapping[str, list[Any]]) -> list[str]:
-        """Texts that differ by row, the longest first; the name of a product, say, repeats.
-
-        Parameters
-        ----------
-        table : mapping of str to list
-            Cells by column.
-
-        Returns
-        -------
-        columns : list of str
-            The longest text, and those with many different cells.
-        """
-        words: dict[str, float] = {}
-        cells: dict[str, list[str]] = {}
-        for name in self._named("text"):
-            cells[name] = [str(c) for c in table[name] if not is_missing(c)]
-            words[name] = sum(spaced_words(c) for c in cells[name])
-        longest = sorted(words, key=lambda name: -words[name])
-        return [
-            name
-            for name in longest
-            if name == longest[0]
-            or (
-                len(set(cells[name])) > OWN_WORDS * len(cells[name])
-                and words[name] >= WORDS_OF_TEXT * len(cells[name])
-            )
-        ]
+    def own_words(self, table: Cells) -> list[str]:
+        """Texts that differ between rows, the longest first."""
+        return texts_that_differ({name: table[name] for name in self._named("text")})
 
     def views(self) -> dict[str, NDArray[np.int64]] | None:
-        """Features by the view of the texts; other columns are in all of them.
+        """Places of the features by the view of the texts; None where there is no text.
 
-        Returns
-        -------
-        views : dict of str to ndarray, or None
-            Places of the features by the name of the view; None where there is no text.
+        Other columns are in all views.
         """
         check_is_fitted(self)
         texts = [
             (self.encoder_.output_indices_[name], part.views_)
-            for name, part, _ in self.encoder_.transformers_
-            if name.startswith("text ")
+            for name, part, _ in text_parts(self.encoder_)
         ]
         if not texts:
             return None
@@ -424,23 +316,12 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         encoder = np.arange(n - n_encoded, n)
         return views_with_encoder(views, encoder, others, tuned=self.sentences.tuned)
 
-    def count_words(self, table: Mapping[str, list[Any]]) -> dict[str, Counter[str]]:
-        """Number of rows with each word, by column of texts.
-
-        Parameters
-        ----------
-        table : mapping of str to list
-            Cells by column.
-
-        Returns
-        -------
-        counts : dict of str to Counter
-            Numbers of rows; those of several tables may be added up.
-        """
+    def count_words(self, table: Cells) -> dict[str, Counter[str]]:
+        """Number of rows with each word, by column of texts; those of tables may be added up."""
         check_is_fitted(self)
         return {
             column: part.words_.count(text_of(cell) for cell in table[column])
-            for part, column in self._texts()
+            for _, part, column in text_parts(self.encoder_)
         }
 
     def use_words(self, counts: Mapping[str, Mapping[str, int]], n_rows: int) -> None:
@@ -453,46 +334,17 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
         n_rows : int
             How many rows there are.
         """
-        if not counts:
-            return
-        start = 0
-        for part, column in self._texts():
-            part.use_words(counts[column], n_rows)
-        for name, place in self.encoder_.output_indices_.items():
-            own = self.encoder_.named_transformers_[name] if name.startswith("text ") else None
-            size = place.stop - place.start
-            size = size if own is None else len(own.get_feature_names_out())
-            self.encoder_.output_indices_[name] = slice(start, start + size)
-            start += size
+        if counts:
+            use_words(self.encoder_, counts, n_rows)
 
-    def _texts(self) -> list[tuple[TextViews, str]]:
-        """The fitted views of texts, and their columns."""
-        return [
-            (part, column)
-            for name, part, column in self.encoder_.transformers_
-            if name.startswith("text ")
-        ]
-
-    def say_how(self, text: str) -> None:
-        """Record how the texts were read.
-
-        Parameters
-        ----------
-        text : str
-            A description.
-        """
+    def describe_texts(self, text: str) -> None:
+        """Record how the texts were read."""
         for column in self.plan_:
             if column["role"] == "text":
                 column["why"] = text
 
     def exclude(self, useless: Mapping[str, str]) -> None:
-        """Exclude some groups of columns from the plan.
-
-        Parameters
-        ----------
-        useless : mapping of str to str
-            Groups to exclude, and why.
-        """
+        """Exclude some groups of columns from the plan, each for a reason."""
         for column in self.plan_:
             numeric = column["role"] in ("number", "date")
             group = "numbers" if numeric else column["name"]
@@ -500,53 +352,21 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
                 column.update(role="excluded", why=useless[group])
 
     def hint_places(self) -> dict[str, NDArray[np.int64]]:
-        """Features of each hint.
-
-        Returns
-        -------
-        places : dict of str to ndarray
-            Places of the features by the name of the hint.
-        """
+        """Places of the features of each hint."""
         owner = np.array([column for column, _ in self.get_feature_names_out()], dtype=object)
         return {c["name"]: np.flatnonzero(owner == c["name"]) for c in self._hints()}
 
     def exclude_hints(self, names: Sequence[str]) -> None:
-        """Do without some hints, after the columns were encoded.
-
-        Parameters
-        ----------
-        names : sequence of str
-            Hints to exclude.
-        """
+        """Exclude some hints, after the columns were encoded."""
         kept = [c["name"] not in names for c in self._used()]
         training = {k: v if k == "rows" else v[kept] for k, v in self.training_.items()}
         self.training_ = training
         self.exclude(dict.fromkeys(names, "held-out rows are rated as well without this hint"))
 
     def get_feature_names_out(self) -> list[tuple[str, str]]:
-        """Name each feature: its column and its word or value, empty for a number.
-
-        Returns
-        -------
-        names : list of (str, str)
-            One pair per feature.
-        """
+        """Name each feature: its column and its word or value, empty for a number."""
         check_is_fitted(self)
-        names: list[tuple[str, str]] = []
-        for name, part, columns in self.encoder_.transformers_:
-            if name == "numbers":
-                missing = part[0].indicator_.features_ if part[0].indicator_ is not None else []
-                names += [(c, "") for c in columns] + [(columns[i], "(missing)") for i in missing]
-            elif name == "categories":
-                for column, values in zip(columns, part.categories_, strict=True):
-                    rare = part.infrequent_categories_[
-                        part.feature_names_in_.tolist().index(column)
-                    ]
-                    rare = set() if rare is None else set(rare)
-                    names += [(column, str(v)) for v in values if v not in rare]
-                    names += [(column, "(rare)")] * bool(rare)
-            elif name != "remainder":
-                names += [(columns, stem) for stem in part.get_feature_names_out()]
+        names = feature_names(self.encoder_)
         for column in self._hints():
             names += [(column["name"], f"at least {cut:g}") for cut in column["cuts"]]
             names += [(column["name"], "(missing)")] * (column["absent"] > 0)
@@ -598,22 +418,3 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
 
     def _used(self) -> list[dict[str, Any]]:
         return [c for c in self.plan_ if c["role"] != "excluded"]
-
-    def _min_df(self, table: Mapping[str, list[Any]]) -> int:
-        """A word in one text does not help with others; in a small table most words are in one."""
-        return 2 if len(next(iter(table.values()))) >= MANY_TEXTS else 1
-
-
-def _weights(texts: list[list[Any]], others: int) -> dict[str, float] | None:
-    """Weights of the parts of a table with texts, of which each row is of length 1.
-
-    Kernel values of texts add up in proportion to their words, nearly as if they were one text: a
-    title of four words must not outweigh a review of two hundred. All other columns together have
-    the weight of the longest text.
-    """
-    if not texts:
-        return None
-    words = [sum(spaced_words(text_of(c)) for c in cells) for cells in texts]
-    weights = {f"text {i}": math.sqrt(n / max(words)) for i, n in enumerate(words)}
-    other = 1.0 / math.sqrt(others) if others else 1.0
-    return {**weights, "numbers": other, "categories": other}

@@ -127,8 +127,8 @@ def learning_curve(
                 cost = np.zeros(len(rank))
                 cost[part] = recipe.C
                 fit = solver.solve(rank, cost, tol=recipe.tol, max_iter=STEPS)
-                said = (fit.h[test, None] > fit.thresholds).sum(axis=1)
-                wrong[share][:, test] += [np.abs(said - rank[test]), np.ones(len(test))]
+                predicted = (fit.h[test, None] > fit.thresholds).sum(axis=1)
+                wrong[share][:, test] += [np.abs(predicted - rank[test]), np.ones(len(test))]
                 sizes[share].append(len(part))
     if not all(sizes.values()):
         return None

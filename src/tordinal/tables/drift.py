@@ -20,7 +20,9 @@ Array = NDArray[np.float64]
 
 QUANTILES = np.linspace(0.0, 1.0, 11)
 FALSE_ALARM = 1e-3  # probability of any warning in a table from the same population
-FALSE_ALARM_HALF = 1e-2  # the same for one column of which half the cells differ: a few rows
+FALSE_ALARM_HALF = (
+    1e-2  # the same for one column half of whose cells differ, in a table of few rows
+)
 WIDER = 0.5  # of the range of training, on both sides: values beyond are outside
 SHIFTED = 0.3  # distance of distribution functions from which a column is shifted
 MORE = 0.1  # share of missing cells above that of training

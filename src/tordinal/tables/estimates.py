@@ -69,7 +69,7 @@ def estimate_rating(
     p[rating.held_out] = rating.cv_probability
     scores = scale_of(rating.target.classes)
     with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # too few ratings: the estimate says so itself
+        warnings.simplefilter("ignore")  # too few ratings: the estimate then has no interval
         return estimate_table(
             rating.target.rank, p, groups=groups, classes=range(p.shape[1]), scores=scores,
             probabilities=_probabilities(rating, reweight),
@@ -77,7 +77,7 @@ def estimate_rating(
 
 
 def _probabilities(rating: Rating, reweight: bool) -> NDArray[np.float64] | None:
-    """The probability with which each row was rated: as recorded, or by its features."""
+    """The probability that each row was rated: as recorded, or by its features."""
     if rating.selection is not None:
         return rating.selection.probabilities()
     given = rating.given
@@ -142,7 +142,7 @@ def _groups_of(rating: Rating, name: str, names: list[str | None], reweight: boo
 
 
 def largest_groups(groups: pd.DataFrame, most: int) -> pd.DataFrame:
-    """The groups of one column with the most rows, in the order in which they are.
+    """The groups of one column with the most rows, in the given order.
 
     Examples
     --------

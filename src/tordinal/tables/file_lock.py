@@ -29,7 +29,7 @@ if sys.platform == "win32":
         msvcrt.locking(descriptor, msvcrt.LK_UNLCK, 1)
 
     def sync_folder(folder: Path) -> None:
-        """Nothing: Windows has no such call."""
+        """Do nothing: Windows has no such call."""
 else:
     import fcntl
 

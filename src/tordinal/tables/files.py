@@ -65,10 +65,10 @@ def read_table(
     Parameters
     ----------
     path : str
-        File, or ``-`` for standard input, whose format is then told from its first bytes. CSV, TSV
+        File, or ``-`` for standard input, whose format is recognised by its first bytes. CSV, TSV
         and JSON lines may be packed (.gz, .bz2, .xz, .zip).
     encoding : str or None
-        Encoding of a text format. None: UTF-8, or UTF-16 where the file says so.
+        Encoding of a text format. None: UTF-8, or UTF-16 if it starts with a byte order mark.
     sheet : str or None
         Sheet of a workbook. None: the first.
     empty : bool

@@ -158,7 +158,7 @@ def draws_of(form: Table, table: Table, target: str) -> tuple[list[Draw], list[s
     Returns
     -------
     draws : list of Draw
-        Of the rows with a rating; rows whose record is damaged are left out.
+        Of the rows with a rating; rows whose record is damaged are excluded.
     notes : list of str
         How many rows have no record, and what that means.
     """

@@ -1,4 +1,4 @@
-"""Fingerprints: a number for each row of a table by which it is recognised."""
+"""Fingerprints: a number that identifies each row of a table."""
 
 import hashlib
 from collections.abc import Mapping, Sequence
@@ -14,7 +14,7 @@ __all__ = ["fingerprints", "row_fingerprints"]
 
 
 def fingerprints(table: Mapping[str, list[Any]], names: Sequence[str]) -> NDArray[np.uint64]:
-    """A number for each row that tells its cells of some columns from others.
+    """A number for each row that identifies its cells in some columns.
 
     Examples
     --------

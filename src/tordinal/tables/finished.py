@@ -24,10 +24,10 @@ class FinishedError:
     error : float
         The estimate, in steps between ratings.
     low, high : float
-        Its interval, which covers the truth in 9 of 10 cases at one look.
+        Its interval, which covers the truth in 9 of 10 cases if it is read once.
     low_anytime, high_anytime : float
-        An interval of 90 % that holds at all looks at once, so that one may stop by it. It rests on
-        rows that were drawn uniformly, and is wide while these are few.
+        A 90 % interval that is valid at all numbers of ratings together, so it may decide when to
+        stop. It rests on rows that were drawn uniformly, and is wide while these are few.
     n_ratings, n_uniform : int
         Ratings on which the estimate rests, and those of rows that were drawn uniformly.
     """

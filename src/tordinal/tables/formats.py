@@ -1,4 +1,4 @@
-"""What a table format is: its name, its file names, how to recognise, read and write it."""
+"""The definition of a table format: name, file names, how to recognise, read and write it."""
 
 from collections.abc import Callable
 from dataclasses import dataclass

@@ -1,4 +1,4 @@
-"""Which groups of columns help: by cross-validation on the rated rows, before anything is chosen.
+"""Which groups of columns help: by cross-validation on the rated rows, before models are chosen.
 
 A review says what its writer thought; the name of the product, its shop and its category do not,
 but a model that sees few ratings takes them seriously. Each text and each category is a group, all
@@ -25,7 +25,7 @@ __all__ = ["errors_alone", "useless_groups"]
 Array = NDArray[np.float64]
 
 COSTS, FOLDS, REPEATS = (1.0, 10.0), 5, 2
-MOST, FEWEST = 300, 20  # ratings that take part; with fewer nothing can be told
+MOST, FEWEST = 300, 20  # ratings that take part; fewer are too few to tell
 # Standard errors of the paired difference by which it must be better without a group. On four kinds
 # of reviews with seven columns and 150 ratings, the mean error was 0.864 with all of them, 0.827
 # with 0.5 for each group, and 0.742 with these and texts weighed by their words.
@@ -104,7 +104,7 @@ def useless_groups(
 
 
 def errors_alone(X: Matrix, rank: Ranks, n_classes: int, seed: int) -> Array:
-    """Find how far some features by themselves are off, on held-out rows.
+    """Compute the error on held-out rows of models with some of the features alone.
 
     Parameters
     ----------
@@ -150,8 +150,8 @@ def _held_out_errors(K: Array, rank: Ranks, n_classes: int, folds: list[Ranks]) 
             for k in range(FOLDS):
                 test = np.flatnonzero(fold == k)
                 fit = solver.solve(rank, C * (fold != k), tol=1e-2, max_iter=STEPS)
-                said = (fit.h[test, None] > fit.thresholds).sum(axis=1)
-                off[test] += np.abs(said - rank[test])
+                predicted = (fit.h[test, None] > fit.thresholds).sum(axis=1)
+                off[test] += np.abs(predicted - rank[test])
                 times[test] += 1
         held = times > 0
         by_cost.append(off[held] / times[held])

@@ -176,7 +176,7 @@ def hint_features(column: Column, values: Array) -> Array:
 
 @dataclass
 class Hint:
-    """How good a hint is, and whether it helps.
+    """Quality of a hint, and whether it helps.
 
     Attributes
     ----------
@@ -265,7 +265,7 @@ def choose_hints(
     kept : ndarray
         The columns of X that the model sees.
     hints : list of Hint
-        What became of each hint.
+        Whether each hint is used.
     """
     rank, weights = target.rank, np.ones(len(target.rank)) if weights is None else weights
     alone, as_it_is = {}, {}
@@ -325,7 +325,7 @@ class _Errors:
         return self.weights[rows] if self.weights[rows].any() else np.ones(len(rows))
 
     def gain(self, other: "_Errors") -> tuple[float, bool]:
-        """By how much another error is lower on the same rows, and whether beyond chance."""
+        """The difference to another error on the same rows, and whether it is significant."""
         rows, here, there = np.intersect1d(self.rows, other.rows, return_indices=True)
         if len(rows) == 0:
             return 0.0, False

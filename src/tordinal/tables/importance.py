@@ -21,13 +21,13 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 FOLDS = 5
-MOST, FEWEST = 600, 20  # ratings that take part; with fewer nothing can be told
+MOST, FEWEST = 600, 20  # ratings that take part; fewer are too few to tell
 REPEATS = 10  # other values that a cell is replaced by
 MOST_PREDICTIONS = 100_000  # of all columns together; with many columns fewer repeats and ratings
 
 
 def column_importance(rating: Rating, seed: int = 0) -> pd.DataFrame:
-    """How much larger the error is where the cells of a column are those of other rows.
+    """Increase of the error where the cells of a column are replaced by those of other rows.
 
     Each rated row is predicted by a model that has not seen its rating: the supervised form of the
     first model of the ensemble, cross-fitted. Then the cells of one column are replaced by those
@@ -93,7 +93,7 @@ def _places(rating: Rating) -> dict[str, Index]:
 def _rises(
     rating: Rating, model: REDSVM, X: Matrix, rank: Ranks, donors: Matrix, columns: list[Index]
 ) -> Array:
-    """By how much the error of each row rises, for each column, in the mean over the donors."""
+    """Increase of the error of each row, for each column, in the mean over the donors."""
     repeats = donors.shape[0] // len(rank)
     truth = np.tile(rank, repeats)
     before = np.abs(model.predict(rating.model.seen(X)) - rank)

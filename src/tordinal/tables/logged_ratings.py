@@ -1,4 +1,4 @@
-"""What a log of ratings says about the rows of a table."""
+"""The ratings in a log, for the rows of a table."""
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable, Sequence
@@ -56,7 +56,7 @@ class Choice:
 
 @dataclass
 class LoggedRatings:
-    """What a log says about the rows of a table, by the places of the rows.
+    """The ratings in a log, by the places of the rows in a table.
 
     Attributes
     ----------
@@ -91,7 +91,7 @@ class LoggedRatings:
 
     @property
     def raters(self) -> list[str]:
-        """All who have rated a row, sorted."""
+        """The raters of the rows, sorted."""
         return sorted({rater for by_rater in self.ratings.values() for rater in by_rater})
 
     def of(self, rater: str) -> dict[int, Any]:
@@ -111,7 +111,7 @@ class LoggedRatings:
 
 
 def fingerprint_columns(table: Table, target: str) -> list[str]:
-    """The columns by which rows are recognised: all but the target and those of earlier runs."""
+    """The columns that identify rows: all but the target and those of earlier runs."""
     return [n for n in table.names if n != target and not is_earlier(n, target)]
 
 
@@ -147,7 +147,7 @@ def new_header(
 def find_rows(
     keys: Iterable[Key], numbers: Sequence[int | str], prints: Sequence[str]
 ) -> dict[Key, int]:
-    """Where rows of a log stand in a table.
+    """The places of rows of a log in a table.
 
     A row is where its number says if the cells there are the same, or else where the same cells
     are. Rows with the same cells are told apart by their order.
@@ -212,7 +212,7 @@ def read_logged_ratings(
         Fingerprints of its rows, as `row_fingerprints` over the columns of the header gives them.
         None: they are computed.
     given : collection of int or None
-        Rows that the table itself holds a rating of: they were not to be drawn. None: its cells
+        Rows that have a rating in the table: they were not to be drawn. None: its cells
         that are no marks of missing values.
 
     Returns
@@ -223,7 +223,7 @@ def read_logged_ratings(
     Raises
     ------
     TableError
-        If the table lacks a column by which rows are recognised.
+        If the table lacks a column that identifies rows.
 
     Examples
     --------
@@ -298,7 +298,7 @@ def table_fingerprints(header: Header, table: Table) -> list[str]:
 
 
 def _given(header: Header, table: Table) -> set[int]:
-    """Rows that the table itself holds a rating of: they were not to be drawn."""
+    """Rows that have a rating in the table: they were not to be drawn."""
     if header.target not in table.names:
         return set()
     cells = table[header.target]

@@ -1,4 +1,4 @@
-"""Tables in many files: read, encoded, learned from and rated file by file on the workers.
+"""Tables in many files: read, encoded and rated file by file on the workers.
 
 Passes over the files: what they hold; a sample to choose a model on; the words of the texts; the
 features, which stay on the workers while a model is fitted; the ratings, written beside each other.
@@ -19,11 +19,9 @@ import scipy.sparse as sp
 from numpy.typing import NDArray
 
 from tordinal.engines.dask.waiting import lost, wait_for_workers
-from tordinal.estimators import TOR
 from tordinal.progress import Listener
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.files import format_of
-from tordinal.tables.results import Rating, card_of
 from tordinal.tables.table import Table
 from tordinal.tables.table_model import TableModel
 from tordinal.tables.target import (
@@ -42,7 +40,7 @@ from tordinal.tables.worker import (
     words_of,
 )
 
-__all__ = ["Files", "find_files", "fit_on_all", "output_names", "sample_sizes"]
+__all__ = ["Files", "find_files", "output_names", "sample_sizes"]
 
 SAMPLED_RATED, SAMPLED_OTHERS = 4000, 4000  # rows that a model is chosen on, at most
 MOST_COUNTED = 2_000_000  # words counted at the same time; beyond, those of one row are forgotten
@@ -101,7 +99,7 @@ class Files:
     reader : TableReader
         How they are read.
     listen : callable
-        Told what is being done, how much of it, of how much.
+        Called with the current task, the steps done and the number of steps.
     """
 
     client: Any
@@ -112,7 +110,7 @@ class Files:
     def each(
         self, what: str, work: Callable[..., Any], args: Sequence[tuple[Any, ...]]
     ) -> Iterator[tuple[int, Any]]:
-        """Do something with every file; what came of each, by its place, as soon as it is known.
+        """Do something with every file; yield the place of each and its result, as they finish.
 
         Futures among the arguments are replaced by what they stand for. When the caller stops, or
         an error is raised, what has not been done is cancelled.
@@ -143,13 +141,13 @@ class Files:
             self.client.cancel(list(futures))
 
     def shared(self, value: Any) -> Any:
-        """Something that all tasks need: sent once, and made again if its worker is lost."""
-        with warnings.catch_warnings():  # of what is large: it is meant to be
+        """Share a value among all tasks: it is sent once, and again if its worker is lost."""
+        with warnings.catch_warnings():  # about its size, which is intended
             warnings.filterwarnings("ignore", "Sending large graph")
             return self.client.submit(_same, value, pure=False)
 
     def survey(self) -> list[Survey]:
-        """What the files hold; all must have the same columns."""
+        """Survey the files; all must have the same columns."""
         args = [(path, self.reader) for path in self.paths]
         found = dict(self.each("looking at the files", survey, args))
         surveys = [found[place] for place in range(len(self.paths))]
@@ -186,7 +184,7 @@ class Files:
         )
 
     def words(self, encoder: TableEncoder) -> dict[str, Counter[str]]:
-        """In how many rows of all files each word is, by the column of texts."""
+        """Number of rows of all files with each word, by column of texts."""
         shared = self.shared(encoder)
         args = [(path, self.reader, shared) for path in self.paths]
         total: dict[str, Counter[str]] = {}
@@ -246,9 +244,6 @@ class Files:
         return total
 
 
-# The model of all rows ----------------------------------------------------------------------------
-
-
 def output_names(paths: list[str]) -> list[str]:
     """Names of the rated files, relative to the folder that holds all inputs."""
     above = os.path.commonpath([os.path.dirname(path) for path in paths])
@@ -266,7 +261,7 @@ def output_names(paths: list[str]) -> list[str]:
 
 def sample_sizes(surveys: list[Survey], ratings: Ratings) -> tuple[list[int], list[int]]:
     """How many rows to draw from each file, with a rating and without one."""
-    rated = [sum(n for cell, n in s.cells.items() if cell in ratings.rank) for s in surveys]
+    rated = [survey.n_rated(ratings) for survey in surveys]
     others = [s.rows - n for s, n in zip(surveys, rated, strict=True)]
     return share_out(rated, SAMPLED_RATED), share_out(others, SAMPLED_OTHERS)
 
@@ -284,75 +279,3 @@ def share_out(sizes: list[int], most: int) -> list[int]:
         return sizes
     ends = np.floor(np.cumsum([0, *sizes]) * (most / total) + 0.5).astype(int)
     return np.minimum(np.diff(ends), sizes).tolist()
-
-
-def fit_on_all(
-    files: Files, rating: Rating, ratings: Ratings, surveys: list[Survey], method: str
-) -> TableModel:
-    """Fit the chosen model to all rows on the workers."""
-    from tordinal import dask
-
-    chosen, leader = rating.model, rating.leader
-    encoder = chosen.encoder
-    views, seen = encoder.views(), getattr(chosen.estimator, "views_", [None])[0]
-    columns = views[seen] if views and seen else None
-    transductive = isinstance(leader, TOR)
-    rated = [sum(n for cell, n in s.cells.items() if cell in ratings.rank) for s in surveys]
-    sizes = [s.rows for s in surveys] if transductive else rated
-    X, y = files.features(encoder, columns, ratings, sizes, only_rated=not transductive)
-    shared: dict[str, Any] = {"C": leader.C, "loss": leader.loss, "client": files.client}
-    shared |= {"classes": list(range(len(ratings.classes)))}
-    model: Any
-    if transductive:
-        free = rating.target.rank < 0
-        ratio: Any = leader.class_ratio
-        if ratio == "estimated":  # on the sample
-            counts = np.bincount(leader.transduction_[free], minlength=len(ratings.classes))
-            ratio = counts / counts.sum()
-        C2_max = leader.C2_max
-        if C2_max is not None:
-            C2_max = min(rescale_C2(C2_max, free, sum(rated), sum(sizes)), leader.C)
-        model = dask.TOR(
-            swaps="optimal" if leader.swaps == "optimal" else "all", class_ratio=ratio,
-            C2_max=C2_max, callback=lambda _, done, total: files.listen("all rows", done, total),
-            **shared,
-        )  # fmt: skip
-    else:
-        model = dask.REDSVM(**shared)
-    files.listen("all rows", 0, 1)
-    model.fit(X, y)
-    sample = rating.X if columns is None else rating.X[:, columns]
-    plain = model.to_local(leader, sample, columns=columns, n_features=rating.X.shape[1])
-    whole = TableModel(encoder, plain, chosen.target, chosen.classes, {})
-    whole.card = card_of(replace(rating, model=whole), method)
-    whole.card["members"] = chosen.card["members"]
-    return whole
-
-
-def rescale_C2(C2_max: float, free: NDArray[np.bool_], n_rated: int, n_rows: int) -> float:
-    """Rescale the largest C2 from a sample to all rows.
-
-    The search makes it proportional to the ratio of rated to unrated rows, up to 1.
-
-    Parameters
-    ----------
-    C2_max : float
-        Its value for the sample.
-    free : ndarray of bool
-        Unrated rows of the sample.
-    n_rated, n_rows : int
-        Rated rows, and rows, of the whole.
-
-    Returns
-    -------
-    C2_max : float
-        Its value for the whole.
-
-    Examples
-    --------
-    >>> rescale_C2(1.0, np.array([True, True, False, False]), 10, 110)
-    0.1
-    """
-    in_sample = float(np.sum(~free) / np.sum(free))
-    in_all = n_rated / (n_rows - n_rated)
-    return C2_max * min(1.0, in_all) / min(1.0, in_sample)

@@ -111,7 +111,7 @@ def _check_sparse(X: Any) -> None:
 
 
 def _check_one_hot(encoder: OneHotEncoder) -> None:
-    """Compare where each category goes with what follows from the rare ones."""
+    """Compare the place of each category with the one that follows from the rare ones."""
     rare = getattr(encoder, "_infrequent_indices", None)
     rare = [None] * len(encoder.categories_) if rare is None else rare
     widths = []
@@ -174,7 +174,7 @@ def _check_hint(column: Mapping[str, Any]) -> None:
 
 
 def _check_training(model: TableModel) -> None:
-    """Check what new cells are compared with; older models do not have it."""
+    """Check the statistics that new cells are compared with; older models have none."""
     if not hasattr(model.encoder, "training_"):
         return
     training, n = model.encoder.training_, len(model.used)
@@ -198,7 +198,7 @@ def _check_training(model: TableModel) -> None:
 
 
 def _check_sentences(model: TableModel) -> None:
-    """Check what is known of the sentence encoder; its weights are checked when it is used."""
+    """Check the description of the sentence encoder; its weights are checked when it is used."""
     sentences = model.encoder.sentences
     if sentences is None:
         return
@@ -216,7 +216,7 @@ def _check_sentences(model: TableModel) -> None:
 
 
 def _check_card(card: Any, n_classes: int) -> None:
-    """The card is shown by ``tordinal inspect``: what is missing there would be a bug."""
+    """Check the card, which ``tordinal inspect`` shows."""
     known = {
         "method": str, "worth": str, "verdict": str, "rows": int, "ratings": int, "features": int,
         "members": list, "thresholds": list, "columns": list, "errors": dict, "versions": dict,
@@ -291,11 +291,11 @@ def _check_ensemble(estimator: TORCV) -> None:
 
 
 def _check_answers(model: TableModel) -> None:
-    """Rate a few made-up rows: whatever does not fit in Python's own code shows up here."""
+    """Rate a few made-up rows, to find any other part that does not fit."""
     table = {name: list(PROBE) for name in model.used}
     sentences = model.encoder.sentences
     n_encoded = 0 if sentences is None else sentences.n_features
-    # Nothing heavy is loaded for it: that is left to the first predictions.
+    # Heavy packages are loaded by the first predictions only.
     X = model.encoder.transform(table, np.zeros((len(PROBE), n_encoded)))
     labels, _, p = model.rate_features(X)
     model.encoder.warnings(model.encoder.compare(table))

@@ -1,4 +1,4 @@
-"""What a command writes: beside the destinations first, then moved there together."""
+"""Outputs of a command: written beside their destinations, then moved there together."""
 
 import contextlib
 import errno
@@ -9,7 +9,7 @@ import sys
 import tempfile
 import time
 import zipfile
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO
 
@@ -20,7 +20,7 @@ from tordinal.tables.values import TableError, is_missing
 __all__ = ["OutputFolder", "Outputs", "is_own_output"]
 
 LONGEST_NAME = 255  # bytes of a file name that file systems take
-START = 2**16  # bytes that are looked at first to tell what a file is
+START = 2**16  # bytes that are read first to recognise a file
 LARGEST_FORM = 2**24  # bytes; larger files are not read to see whether they are forms
 RECORD = "_rows_left"  # ends the name of a column of forms: how the rows were drawn
 REPORT_MARK = b'<meta name="generator" content="tordinal'
@@ -105,7 +105,7 @@ class Outputs:
     def commit(self) -> None:
         """Move every output to its place; standard output comes first, as it can still fail."""
         if self._stdout.tell():
-            with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may leave
+            with contextlib.suppress(BrokenPipeError):  # the reader of a pipe may close it
                 sys.stdout.buffer.write(self._stdout.getvalue())
                 sys.stdout.buffer.flush()
         umask = os.umask(0)
@@ -159,6 +159,13 @@ class OutputFolder:
 
     def __enter__(self) -> "OutputFolder":
         return self
+
+    def places(self, names: Sequence[str]) -> list[str]:
+        """Where to write files of these names, in folders that exist then."""
+        places = [self.part / name for name in names]
+        for place in places:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        return [str(place) for place in places]
 
     def commit(self) -> None:
         """Give the folder its name."""

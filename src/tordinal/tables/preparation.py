@@ -69,7 +69,7 @@ def prepare(
     meaning: str | None = None,
     hint: Sequence[str] = (),
 ) -> Prepared:
-    """Put ratings from forms and a log into a table, and leave out what is not to be rated.
+    """Put ratings from forms and a log into a table, and exclude rows that are not to be rated.
 
     Parameters
     ----------

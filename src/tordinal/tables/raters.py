@@ -13,15 +13,15 @@ from tordinal.tables.logged_ratings import LoggedRatings
 
 __all__ = ["Agreement", "agreement", "repeats_to_ask", "second_looks", "self_agreement"]
 
-DIFFERENT = 2  # ranks by which a rating differs from what the model says to be looked at again
-FEWEST = 5  # rows below which agreement is not worth a number
+DIFFERENT = 2  # ranks between a rating and the prediction from which the row is shown again
+FEWEST = 5  # rows below which agreement is not computed
 LEVEL = 0.9  # of the interval
 SAMPLES = 1000  # of the bootstrap
 
 
 @dataclass(frozen=True)
 class Agreement:
-    """How far two ratings of the same rows agree.
+    """Agreement of two ratings of the same rows.
 
     Attributes
     ----------
@@ -50,7 +50,7 @@ class Agreement:
 
     @property
     def floor(self) -> float:
-        """The error that no prediction of these ratings can be below: half of `off`.
+        """The least error of any prediction of these ratings: half of `off`.
 
         Two ratings that are `off` steps apart are off by half of that, on average, from whatever
         lies between them.
@@ -68,7 +68,7 @@ class Agreement:
 
 
 def agreement(logged: LoggedRatings, one: str, other: str) -> Agreement | None:
-    """How far two raters agree on the rows that both have rated.
+    """Agreement of two raters on the rows that both have rated.
 
     Parameters
     ----------
@@ -98,7 +98,7 @@ to 0.56), weighted kappa 0.67.
 
 
 def self_agreement(logged: LoggedRatings, rater: str) -> Agreement | None:
-    """How far a rater agrees with themselves on rows that they were asked twice.
+    """Agreement of a rater with themselves, on rows that they rated twice.
 
     Parameters
     ----------
@@ -143,7 +143,7 @@ def _agreement(
 def second_looks(
     truth: Ranks, probability: NDArray[np.float64], held_out: NDArray[np.int64]
 ) -> list[int]:
-    """Rows whose rating is two or more ranks from what a model says that has not seen it.
+    """Rows whose rating is two or more ranks from the prediction of a model that has not seen it.
 
     Parameters
     ----------

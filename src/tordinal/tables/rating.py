@@ -67,7 +67,7 @@ def rate(
     settings : Settings
         How to rate.
     listen : callable
-        Told what is being done, how much of it, of how much.
+        Called with the current task, the steps done and the number of steps.
     weight : ndarray of shape (n_rows,) or None
         How much each given rating counts.
     selection : Selection or None
@@ -102,7 +102,7 @@ def read_columns(
     listen: Listener,
     notes: list[str],
 ) -> Matrix:
-    """Fit the encoder to a table: its features, without columns that do harm."""
+    """Fit the encoder to a table; return its features, without columns that do harm."""
     listen("reading columns", 0, 1)
     encoder.plan(table, target.name)
     listen("reading columns", 1, 1)
@@ -183,7 +183,7 @@ def rate_features(
     labels = estimator.predict(X) if labels is None else labels
     rank = np.where(target.rank == UNLABELED, labels, target.rank).astype(np.int64)
     if getattr(estimator, "views", None):
-        encoder.say_how(_views(estimator.views_))
+        encoder.describe_texts(_views(estimator.views_))
     model = TableModel(encoder, estimator, target.name, target.classes, {})
     model.learned = np.unique(fingerprints(table, model.used)[rated])
     rating = Rating(
@@ -215,7 +215,7 @@ def rate_features(
 def _views_of(
     views: dict[str, NDArray[np.int64]] | None, columns: NDArray[np.int64]
 ) -> dict[str, NDArray[np.int64]] | None:
-    """Views of some columns of the features; those of which nothing is left are no views."""
+    """Views of some columns of the features; views without any of them are dropped."""
     if views is None:
         return None
     seen = {n: np.flatnonzero(np.isin(columns, places)) for n, places in views.items()}
@@ -249,12 +249,12 @@ def _choose_hints(
     return chosen
 
 
-def _verdict(rating: Rating, said: str) -> str:
+def _verdict(rating: Rating, without_errors: str) -> str:
     """Whether the unrated rows helped, in words that need no explanation."""
     if rating.transducer is not None and rating.moved == 0:
         return "The unrated rows changed nothing: no row got another rating than without them."
     if not rating.errors:
-        return said
+        return without_errors
     without = rating.errors.get("supervised", rating.errors["this model"])[1]
     name = "transductive" if "transductive" in rating.errors else "this model"
     if name == "this model" and rating.transducer is None:
@@ -283,7 +283,7 @@ def _exclude_useless_columns(
     listen: Listener,
     notes: list[str],
 ) -> None:
-    """Plan to do without the groups of columns that make a text harder to understand."""
+    """Exclude the groups of columns that make a text harder to understand."""
     asked = {*encoder.text, *(encoder.columns or ())}
     used = [c for c in encoder.plan_ if c["role"] != "excluded"]
     if not any(c["role"] == "text" for c in used) or len(used) < 2 or asked:
@@ -311,14 +311,14 @@ def _exclude_useless_columns(
 
 
 def _some_rows(rank: Ranks, seed: int) -> NDArray[np.int64]:
-    """Rows that columns are chosen with: rated ones, and some others for their words."""
+    """Rows to choose columns with: rated ones, and some others for their words."""
     rng = np.random.RandomState(seed)
     parts = (np.flatnonzero(rank != UNLABELED), np.flatnonzero(rank == UNLABELED))
     return np.sort(np.concatenate([rng.permutation(part)[:CHOOSING_ROWS] for part in parts]))
 
 
 def _views(names: list[str]) -> str:
-    """How the models read the texts.
+    """Describe how the models read the texts.
 
     Examples
     --------

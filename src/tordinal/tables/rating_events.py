@@ -1,4 +1,4 @@
-"""What a log of ratings holds: a header, and events that happened to rows, one per line."""
+"""The contents of a log of ratings: a header, and events that happened to rows, one per line."""
 
 import json
 import re
@@ -49,7 +49,7 @@ def new_id() -> str:
 
 @dataclass(frozen=True, kw_only=True)
 class Header:
-    """What the ratings of a log are about.
+    """The subject of the ratings in a log.
 
     Attributes
     ----------
@@ -131,7 +131,7 @@ def encode(event: str, values: dict[str, Any]) -> bytes:
 
 
 def written(event: Event) -> dict[str, Any]:
-    """The fields of an event that say something."""
+    """The fields of an event that are set."""
     values = asdict(event)
     del values["event"]
     kept = () if event.event == "undo" else ("row", "fingerprint")
@@ -281,7 +281,7 @@ def check_event(event: Event, header: Header) -> None:
 
 
 def _check_kind(where: str, event: Event, header: Header) -> None:
-    """What each kind of event needs."""
+    """Check the fields that each kind of event needs."""
     if event.event == "undo":
         if not event.of:
             raise TableError(f"{where}: an undo must name the event that no longer counts")

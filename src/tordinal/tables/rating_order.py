@@ -107,7 +107,7 @@ def order_by_name(name: str, counts: Counter[Any], order: list[str]) -> Order:
 
 
 def mistake_in(order: list[str]) -> str:
-    """Why a list of names is no order of ratings; empty if it is one.
+    """What is wrong with a list of names as an order of ratings; empty if nothing is.
 
     Examples
     --------

@@ -147,7 +147,7 @@ def _read_csv(content: str, target: str) -> Iterator[tuple[str, dict[str, Any]]]
 
 
 def _task(table: Table, i: int, text: str | None) -> dict[str, Any]:
-    """What is shown of a row."""
+    """The cells of a row that are shown."""
     names = table.names if text is None else [text]
     return {name: cell_text(table[name][i]) for name in names}
 

@@ -2,7 +2,7 @@
 
 The first line is a `Header`, every other line an `Event`. Lines are only ever appended. Several
 processes may append at the same time: each takes a lock, and an event with an `id` that is in the
-log already is not written again. What the events say about rows is told by
+log already is not written again. The state of rows after these events is read by
 `tordinal.tables.logged_ratings`.
 """
 
@@ -142,7 +142,7 @@ class RatingsLog:
         Parameters
         ----------
         *events : Event
-            What happened. Those whose `id` is in the log are left out.
+            What happened. Those whose `id` is in the log are skipped.
         if_unchanged : bool, default=False
             Whether to write nothing where others have appended events that were not read yet, as
             for the choice of a row that rests on the ratings so far. `events` then has theirs.
@@ -194,7 +194,7 @@ class RatingsLog:
     def _repair(self, descriptor: int) -> list[Event]:
         """Read new events, and remove the last line where writing it was interrupted.
 
-        Nobody was told that this line is on disk. A whole line without its end is kept.
+        A line without its end was never confirmed as saved. It is kept if it is whole.
         """
         events = self._read(descriptor)
         rest = read_from(descriptor, self._offset)
@@ -230,7 +230,7 @@ class RatingsLog:
         return new
 
     def _take(self, line: bytes, new: list[Event]) -> None:
-        """Take one line in."""
+        """Add the event of one line."""
         where = f"{self.path}: line {self._line + 1}"
         if self._line == 0:
             values = decode(where, line.removeprefix(b"\xef\xbb\xbf"))

@@ -1,4 +1,4 @@
-"""Cells of columns as numbers, categories and texts, in the way that was planned for them."""
+"""Cells of columns as numbers, categories and texts, as planned."""
 
 from collections import Counter
 from collections.abc import Mapping, Sequence

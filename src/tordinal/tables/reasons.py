@@ -34,7 +34,7 @@ LONG_NUMBER = re.compile(r"[+-]?\d*\.\d{3,}")  # shown with four digits
 
 @dataclass
 class Reasons:
-    """Why rows are rated as they are, computed when it is asked for.
+    """Why rows are rated as they are, computed when needed.
 
     Effects are those of an additive model that is fitted to the predictions, with one effect per
     word and per value of a column; `agreement` says how well it follows them.
@@ -150,7 +150,7 @@ class Reasons:
         return labels
 
     def _directions(self) -> dict[str, str]:
-        """Numbers of which larger ones mean higher, or lower, ratings."""
+        """Columns of numbers in which larger values mean higher, or lower, ratings."""
         surrogate = self.surrogate
         if surrogate is None or not self.agrees:
             return {}
@@ -234,7 +234,7 @@ class Reasons:
 
 
 def _largest(own: list[tuple[tuple[str, str, tuple[str, ...]], float]]) -> list[Any]:
-    """Reasons by their size; a phrase is dropped where one of its words says the same."""
+    """Reasons by their size; a phrase is dropped if one of its words is there."""
     taken: dict[tuple[str, bool], set[str]] = {}
     kept = []
     for (column, what, tokens), effect in sorted(own, key=lambda reason: -abs(reason[1])):

@@ -1,4 +1,4 @@
-"""What came of rating a table: ranks, probabilities, errors, and what a report needs."""
+"""Results of rating a table: ranks, probabilities, errors, and what a report needs."""
 
 import platform
 from dataclasses import dataclass, field
@@ -79,7 +79,7 @@ class Totals:
 
 @dataclass
 class Rating:
-    """What came of rating a table, row by row, for the output and the report.
+    """Results of rating a table, row by row, for the output and the report.
 
     Attributes
     ----------
@@ -117,7 +117,7 @@ class Rating:
     seed : int
         Seed of the draw of rows to rate next.
     hints : list of Hint
-        What became of columns with noisy ratings from elsewhere.
+        Whether columns with noisy ratings from elsewhere are used.
     """
 
     model: TableModel
@@ -207,7 +207,7 @@ class Rating:
 
     @property
     def moved(self) -> int:
-        """Rows that unrated ones moved to another rating than a supervised model gave them."""
+        """Number of rows that swaps gave another rating, in the member with most of them."""
         return max(
             (
                 int(np.sum(m.initial_labels_ != m.transduction_))
@@ -224,7 +224,7 @@ class Rating:
 
 
 def card_of(rating: Rating, method: str) -> dict[str, Any]:
-    """What `tordinal inspect` shows."""
+    """The description that `tordinal inspect` shows."""
     leader, members = rating.leader, rating.model.members
     views = getattr(rating.model.estimator, "views_", [None] * len(members))
     packages = ("tordinal", "numpy", "scipy", "scikit-learn", "numba", "pandas")

@@ -1,4 +1,4 @@
-"""What each column of a table is: a number, a date, a category, a text, or not to be used."""
+"""What each column of a table is: a number, a date, a category, a text, or excluded."""
 
 import difflib
 import re
@@ -24,8 +24,10 @@ USED = {
 }
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
 WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
-HARDLY_REPEATED = 0.5  # values in a cell from which a category tells rows apart, not kinds
-NEARLY_EMPTY = 0.01  # share of cells below which a column says nothing of the table
+HARDLY_REPEATED = (
+    0.5  # values per cell from which a category identifies rows rather than kinds of rows
+)
+NEARLY_EMPTY = 0.01  # share of cells below which a column is uninformative
 FEW_IDS = 20  # values of an identifier that may still be a scale or a category
 ID_NAME = re.compile(
     r"(^|[_\s.-])(id|uuid|guid|key|index|nr|no|number)$|^unnamed|^$|(?-i:[a-z]ID)$", re.IGNORECASE
@@ -58,7 +60,7 @@ class RolePlanner:
     reader : CellReader
         Reads cells.
     decimal : str
-        The decimal separator of numbers that do not tell it.
+        The decimal separator of numbers that do not show it.
     text, drop : sequence of str
         Columns that are read as text, and that are excluded.
     chosen : set of str or None
@@ -109,7 +111,7 @@ class RolePlanner:
         if not present:
             return {"role": "excluded", "why": "empty"}
         if name in self.text:
-            return {"role": "text", "why": _how_text(present)}
+            return {"role": "text", "why": _describe_text_reading(present)}
         if len(present) < NEARLY_EMPTY * len(cells) and self.chosen is None:
             return {"role": "excluded", "why": "nearly empty"}
         if any(isinstance(c, (dict, list, bytes)) for c in present):
@@ -118,7 +120,7 @@ class RolePlanner:
         if distinct == 1 and len(present) == len(cells):
             return {"role": "excluded", "why": "constant"}
         role, why, reading = _kind(name, present, distinct, self.decimal)
-        why = _how_text(present) if role == "text" else why
+        why = _describe_text_reading(present) if role == "text" else why
         if role == "excluded" and self.chosen is not None:  # asked for by name
             reading = read_numbers(present, usual=self.decimal)
             role = "category" if reading is None else "number"
@@ -132,13 +134,13 @@ class RolePlanner:
         absent = [f"{mark!r} ({n})" for mark, n in reading.marks.items()]
         if reading.odd:
             absent.append(f"{reading.odd[0]!r} and the like ({len(reading.odd)})")
-        told = [*reading.words, *([f"as missing: {', '.join(absent)}"] if absent else [])]
-        why = "; ".join([why, *told])
+        details = [*reading.words, *([f"as missing: {', '.join(absent)}"] if absent else [])]
+        why = "; ".join([why, *details])
         missing = sum(reading.marks.values()) + len(reading.odd) + len(cells) - len(present)
         return {"role": role, "why": why, "style": reading.style, "missing": missing}
 
 
-def _how_text(present: list[Any]) -> str:
+def _describe_text_reading(present: list[Any]) -> str:
     """How a text is read: without spaces between words, by its characters too."""
     texts = [str(c) for c in present]
     unspaced = sum(spaced_words(t) - len(t.split()) for t in texts)

@@ -1,4 +1,4 @@
-"""Scales that people use without saying their order: agreement, quality, frequency, letters, stars.
+"""Well-known ordered scales: agreement, quality, frequency, letters, stars.
 
 A level is a set of words that stand for the same; a scale is its levels from the lowest to the
 highest. Words are looked up in lower case, with single spaces for spaces, dashes and underscores.
@@ -76,7 +76,7 @@ def plain(label: str) -> str:
 
 
 def known_order(labels: Collection[str]) -> list[str] | None:
-    """Labels from the lowest to the highest, if they are of a scale that is known.
+    """Labels from the lowest to the highest, if they are of a known scale.
 
     Examples
     --------

@@ -48,7 +48,7 @@ class Selection:
     Attributes
     ----------
     first : tuple of int
-        Rated rows of which no draw is recorded. They count as a random sample of the table.
+        Rated rows without a recorded draw. They count as a random sample of the table.
     draws : tuple of Draw
         Rated rows whose draws are recorded, in the order in which they were drawn.
     n_rows : int
@@ -84,7 +84,7 @@ class Selection:
         return weights
 
     def probabilities(self) -> Array:
-        """For `tordinal.inference`: with which probability each rated row came to be rated.
+        """The probability with which each rated row was rated, for `tordinal.inference`.
 
         NaN where it is not rated. Those that make the weights: rows of average weight were rated
         with a probability of the share of rated rows.

@@ -25,7 +25,7 @@ Array = NDArray[np.float64]
 
 @dataclass
 class SentenceFeatures:
-    """What a sentence encoder makes of texts, and how it makes it of new ones.
+    """The features that a sentence encoder makes of texts, and how to encode new ones.
 
     Attributes
     ----------
@@ -159,7 +159,7 @@ def read_sentences(
     settings : Settings
         Which encoder, and whether to tune it; by default where there is a GPU.
     listen : callable
-        Told what is being done, how much of it, of how much.
+        Called with the current task, the steps done and the number of steps.
     notes : list of str
         Notes for the user, which are added to.
 
@@ -207,7 +207,7 @@ def _about_tuning(
     frozen: "SentenceEncoder", tuned: "SentenceEncoder", texts: list[str], rank: Ranks,
     seconds: float,
 ) -> str:  # fmt: skip
-    """What tuning would take."""
+    """Describe the cost of tuning."""
     from tordinal.text.cost import estimate_cost
 
     before = "there is no GPU, so the encoder was not tuned by the ratings"

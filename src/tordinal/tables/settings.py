@@ -1,4 +1,4 @@
-"""How to rate: the settings of a run, and the estimator that they ask for."""
+"""How to rate: the settings of a run, and the estimator for them."""
 
 from dataclasses import dataclass
 from typing import Any
@@ -74,7 +74,7 @@ def make_estimator(
     n_rows: int,
     texts: bool = True,
 ) -> Any:
-    """The estimator that the settings ask for; views are of texts, unless there are none."""
+    """The estimator for the settings; views are of texts, unless there are none."""
     shared: dict[str, Any] = {"classes": classes}
     # With one swap per training, as in the paper, the number of trainings grows with the rows.
     many = n_rows > MANY_ROWS

@@ -51,20 +51,20 @@ class Simulation:
     order: list[int]
 
     def enough(self, goal: float) -> int | None:
-        """The ratings from which on the true error is at most `goal`; None if it never is."""
+        """Ratings from which on the true error stays within `goal`; None if it never does."""
         above = [n for n, error in zip(self.ratings, self.errors, strict=True) if error > goal]
         later = [n for n in self.ratings if not above or n > above[-1]]
         return later[0] if later else None
 
     def stopped(self, goal: float, *, anytime: bool = False) -> int | None:
-        """The ratings at which one would have stopped: when the interval was below `goal`.
+        """Number of ratings at which the interval was below `goal`, so that rating could stop.
 
         Parameters
         ----------
         goal : float
             The error of the finished table.
         anytime : bool
-            Whether by the interval that holds at all looks at once.
+            Whether by the interval that is valid at all numbers of ratings together.
 
         Returns
         -------
@@ -89,11 +89,11 @@ class Simulation:
         n = self.enough(asked)
         if n is None:
             return f"{self.ratings[-1]:,} ratings are not enough for a table that is {aim}."
-        told = f"{n:,} ratings would have been enough for a table that is {aim}."
+        enough = f"{n:,} ratings would have been enough for a table that is {aim}."
         stop = self.stopped(asked, anytime=True)
         if stop is None:
-            return f"{told} The estimates alone would not have told you to stop by then."
-        return f"{told} Going by the estimates, you would have stopped at {stop:,}."
+            return f"{enough} By the estimates alone, you would not have stopped by then."
+        return f"{enough} Going by the estimates, you would have stopped at {stop:,}."
 
 
 def simulate_table(

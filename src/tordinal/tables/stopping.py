@@ -1,4 +1,4 @@
-"""When to stop rating: what more ratings would bring, and how many a goal needs."""
+"""When to stop rating: the error after more ratings, and how many a goal needs."""
 
 from dataclasses import dataclass
 
@@ -72,10 +72,10 @@ class Needed:
 
     def __str__(self) -> str:
         if self.more == 0:
-            return f"The error is {self.goal:g} steps or less already, as far as can be told."
+            return f"The error is {self.goal:g} steps or less already, by this estimate."
         if np.isinf(self.low):
-            return f"An error of {self.goal:g} steps is out of reach, as far as can be told."
-        high = "more than can be told" if np.isinf(self.high) else _rounded(self.high)
+            return f"An error of {self.goal:g} steps is out of reach, by this estimate."
+        high = "no upper limit is known" if np.isinf(self.high) else _rounded(self.high)
         about = "Many more" if np.isinf(self.more) else f"About {_rounded(self.more)} more"
         return (
             f"{about} ratings are needed for an error of {self.goal:g} steps "
@@ -86,7 +86,7 @@ class Needed:
 def forecast_error(
     curve: Curve, more: int, n_rows: int | None = None, error: float | None = None
 ) -> Forecast:
-    """What more ratings of random rows would bring.
+    """Forecast the error after more ratings of random rows.
 
     Parameters
     ----------
@@ -127,7 +127,7 @@ def forecast_error(
 def ratings_needed(
     curve: Curve, goal: float, n_rows: int | None = None, error: float | None = None
 ) -> Needed:
-    """How many more ratings of random rows a goal needs.
+    """Estimate how many more ratings of random rows a goal needs.
 
     Parameters
     ----------
@@ -149,7 +149,7 @@ def ratings_needed(
     >>> print(ratings_needed(curve, 0.3))
     About 300 more ratings are needed for an error of 0.3 steps (300 to 300).
     >>> print(ratings_needed(curve, 0.1))
-    An error of 0.1 steps is out of reach, as far as can be told.
+    An error of 0.1 steps is out of reach, by this estimate.
     """
     most = max(n_rows, curve.n + 1) if n_rows is not None else 1000 * curve.n
     more = np.unique(np.round(np.geomspace(1, most - curve.n + 1, POINTS)) - 1)
@@ -168,7 +168,7 @@ def ratings_needed(
 
 
 def _rounded(n: float) -> str:
-    """A number of ratings with two digits: more would pretend to know them.
+    """A number of ratings to two digits; more would be false precision.
 
     Examples
     --------

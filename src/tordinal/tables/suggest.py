@@ -1,4 +1,4 @@
-"""Which rows to rate next, and with which probability each was drawn."""
+"""Which rows to rate next, and the probability with which each was drawn."""
 
 import numpy as np
 from numpy.typing import NDArray

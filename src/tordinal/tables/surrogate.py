@@ -1,8 +1,8 @@
-"""What pushes predictions up and down: an additive model of what the model predicts.
+"""Effects of words and columns on predictions: an additive model of the predictions.
 
 The ensemble that rates a table has no coefficients. A ridge regression of its expected ratings on
 the words of texts and on the other columns has, and how well the two agree on rows that it was not
-fitted to says how far it can be believed.
+fitted to shows how far it can be trusted.
 """
 
 from collections.abc import Mapping, Sequence

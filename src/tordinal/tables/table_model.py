@@ -37,7 +37,7 @@ class TableModel:
     classes : list
         Ratings from the lowest to the highest.
     card : dict
-        What there is to know about it: settings, sizes, errors, versions.
+        Description: settings, sizes, errors, versions.
     learned : ndarray of uint64
         Fingerprints of the rated rows that it learned from, sorted.
     """
@@ -72,11 +72,11 @@ class TableModel:
         return getattr(self.estimator, "estimators_", [self.estimator])
 
     def seen(self, X: Matrix) -> Matrix:
-        """What the first of them sees of some features."""
+        """The features that the first of them uses."""
         return self.estimator.seen(X) if hasattr(self.estimator, "seen") else X
 
     def columns(self, n_features: int) -> NDArray[np.int64]:
-        """Which features the first of them sees."""
+        """The places of the features that the first of them uses."""
         columns = getattr(self.estimator, "_columns", [None])[0]
         return np.arange(n_features) if columns is None else columns
 

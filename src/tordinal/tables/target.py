@@ -206,7 +206,7 @@ def ranks_of(cells: list[Any], ratings: Ratings) -> NDArray[np.int64]:
 
 
 def is_rated(cell: Any, order: Sequence[str] | None, missing: Sequence[str]) -> bool:
-    """Whether a cell, as `spelled` makes it, is a rating: what the order names always is one."""
+    """Whether a cell, as `spelled` makes it, is a rating; those that the order names always are."""
     if isinstance(cell, str) and order and cell.lower() in {name.lower() for name in order}:
         return True
     return not (is_missing(cell) or is_mark(cell, missing))
@@ -342,7 +342,7 @@ def _frequent(
 
 
 def _on_known_scales(given: Counter[Any], doubtful: list[str]) -> list[list[str]]:
-    """Doubtful words that a known scale of the ratings makes ratings, with their spellings."""
+    """Doubtful words that are ratings on a known scale of the column, with their spellings."""
     labels = list({str(c).lower(): str(c) for c in given}.values())
     signs = [word for word in doubtful if is_sign(word)]
     if signs and known_order([*labels, *signs]) is not None:

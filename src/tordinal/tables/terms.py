@@ -31,7 +31,7 @@ MOST_TERMS = 20_000
 class Terms:
     """The words and phrases of a column of texts.
 
-    A phrase is two neighbouring words of which none is a stop word. Words with the same stem are
+    A phrase is two neighbouring words; neither is a stop word. Words with the same stem are
     one term, which is shown as its most frequent form.
 
     Parameters

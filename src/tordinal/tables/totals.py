@@ -1,4 +1,4 @@
-"""Rows at the end of a table that sum it up, and are no rows of it."""
+"""Rows at the end of a table that hold totals."""
 
 import re
 
@@ -15,7 +15,7 @@ LAST, FIRST_CELLS = 3, 3  # rows from the end, and cells from the left, where su
 
 
 def total_rows(table: Table) -> list[int]:
-    """Rows that sum the table up: one of their first cells says "Total", and no other row's does.
+    """Rows of totals: one of their first cells is "Total" or alike, as in no other row.
 
     Parameters
     ----------
@@ -36,8 +36,8 @@ def total_rows(table: Table) -> list[int]:
     n = len(table)
     columns = table.columns[:FIRST_CELLS]
 
-    def says_so(i: int) -> bool:
+    def has_total_word(i: int) -> bool:
         return any(isinstance(c[i], str) and bool(TOTAL.fullmatch(c[i])) for c in columns)
 
-    last = [i for i in range(max(0, n - LAST), n) if says_so(i)]
-    return last if last and not any(says_so(i) for i in range(max(0, n - LAST))) else []
+    last = [i for i in range(max(0, n - LAST), n) if has_total_word(i)]
+    return last if last and not any(has_total_word(i) for i in range(max(0, n - LAST))) else []

@@ -15,7 +15,7 @@ MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}
 
 
 class TableError(InputError):
-    """A table or an option is wrong; the message says what, and what to do."""
+    """A table or an option is wrong; the message names it and the remedy."""
 
 
 def is_missing(value: Any) -> bool:
@@ -47,7 +47,7 @@ def number(value: Any) -> float | None:
 
 
 def plain_cells(cells: list[Any]) -> list[Any]:
-    """Cells of databases as numbers and text: decimals that lose nothing, and bytes of UTF-8.
+    """Cells of databases as numbers and text: decimals without loss, and bytes as UTF-8.
 
     Examples
     --------

@@ -16,7 +16,7 @@ __all__ = ["FEATURES", "expanded", "owner_of", "parts_of", "read_features", "vec
 
 Array = NDArray[np.float64]
 
-FEATURES = "features"  # name of the column that an array beside the table is
+FEATURES = "features"  # name of an array beside the table, as a column
 LONGEST = 10_000  # numbers in a cell
 PART = re.compile(r"\[\d+\]$")
 
@@ -113,7 +113,7 @@ def read_features(features: Any, n_rows: int) -> Array:
     Raises
     ------
     InputError
-        If it is no such array; the message says why.
+        If it is not such an array.
     """
     name = os.fspath(features) if isinstance(features, (str, os.PathLike)) else "array"
     values = _load(name) if isinstance(features, (str, os.PathLike)) else np.asarray(features)

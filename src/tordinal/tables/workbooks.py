@@ -1,4 +1,4 @@
-"""Workbooks of spreadsheets (.xlsx): one sheet is the table, everything else stays as it is."""
+"""Workbooks of spreadsheets (.xlsx): one sheet is the table, everything else is kept."""
 
 import copy
 import io

@@ -1,4 +1,4 @@
-"""What runs on a worker for tables in many files: functions of one file."""
+"""Functions of one file that run on a worker, for tables in many files."""
 
 import os
 from collections import Counter
@@ -81,23 +81,27 @@ class TableReader:
         return table.without(earlier) if earlier else table
 
     def rated(self, table: Table) -> NDArray[np.bool_]:
-        """Which rows hold something that is a rating."""
+        """Which rows have a rating."""
         cells = table[self.target]
         return np.array([is_rated(spelled(c), self.order, self.missing) for c in cells], dtype=bool)
 
 
 @dataclass
 class Survey:
-    """What a file holds: columns, rows, and how often each cell of the target."""
+    """Columns and rows of a file, and how often each cell of the target occurs."""
 
     names: list[str]
     rows: int
     cells: Counter[Any]
     order: list[str] | None
 
+    def n_rated(self, ratings: Ratings) -> int:
+        """Number of rows with a rating."""
+        return sum(n for cell, n in self.cells.items() if cell in ratings.rank)
+
 
 def survey(path: str, reader: TableReader) -> Survey:
-    """Look at a file."""
+    """Count the rows of a file, and the cells of the target."""
     table = reader.table(path)
     find_columns([reader.target], table.names, "target")
     cells = count_cells(reader.target, table[reader.target])
@@ -123,7 +127,7 @@ def draw(
 
 
 def words_of(path: str, reader: TableReader, encoder: TableEncoder) -> dict[str, Counter[str]]:
-    """In how many rows of a file each word is."""
+    """Number of rows of a file with each word."""
     return encoder.count_words(reader.table(path).features(reader.target))
 
 
@@ -135,7 +139,7 @@ def encode(
     ratings: Ratings,
     only: bool,
 ) -> Any:
-    """The features of a file's rows, in one view; of those with a rating `only`, if so wanted."""
+    """The features of a file's rows in one view: all rows, or only those with a rating."""
     table = reader.table(path)
     if only:
         table = table.part(np.flatnonzero(ranks_of(table[reader.target], ratings) >= 0).tolist())
@@ -154,7 +158,7 @@ def labels_in(path: str, reader: TableReader, ratings: Ratings, only: bool) -> N
 
 @dataclass
 class Rated:
-    """What came of rating a file, or several."""
+    """Counts from rating a file, or several."""
 
     totals: Totals
     unsure: int

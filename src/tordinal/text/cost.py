@@ -1,4 +1,4 @@
-"""What tuning an encoder would take, from the time that embedding the same texts took."""
+"""The cost of tuning an encoder, from the time that embedding the same texts took."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ __all__ = ["TuningCost", "estimate_cost"]
 
 @dataclass(frozen=True)
 class TuningCost:
-    """What tuning would take.
+    """The cost of tuning.
 
     Attributes
     ----------
@@ -45,7 +45,7 @@ def estimate_cost(
     embedded: SentenceEncoder, tuned: SentenceEncoder, texts: Sequence[str], rank: Ranks,
     seconds: float,
 ) -> TuningCost:  # fmt: skip
-    """Estimate what `tuned.fit_transform` would take.
+    """Estimate the cost of `tuned.fit_transform`.
 
     Parameters
     ----------

@@ -63,7 +63,7 @@ def count_work(
 
 
 def pool_size(rank: Ranks, held_out: NDArray[np.bool_], most: int) -> int:
-    """How many texts without a known rating take part: no more than will be seen."""
+    """Number of texts without a known rating to use: no more than will be seen."""
     n_unlabeled = int((rank == UNLABELED).sum())
     return min(n_unlabeled + int(held_out.sum()), most) if n_unlabeled else 0
 
@@ -140,7 +140,7 @@ class CrossTuning:
         return projection, self._embed(rows) @ projection["coef_"] + projection["intercept_"]
 
     def _pool(self, held_out: NDArray[np.bool_], n_known: int) -> NDArray[np.int64]:
-        """Choose the texts without a known rating that take part: no more than will be seen."""
+        """Choose the texts without a known rating to use: no more than will be seen."""
         unlabeled = np.flatnonzero((self.rank == UNLABELED) | held_out)
         if not self.estimator.transduce:
             return unlabeled[:0]

@@ -95,7 +95,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
     random_state : int, RandomState or None, default=None
         Seed of batches, windows and dropout. The same seed gives the same result on one device.
     callback : callable, default=None
-        Called with what is being done, how much of it is done, and how much there is.
+        Called with the current task, the steps done and the number of steps.
     verbose : int, default=0
         Whether to print progress.
 
@@ -297,7 +297,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def load(cls, folder: str | os.PathLike[str], *, device: str = "auto") -> Self:
-        """Load what `save` has written.
+        """Load an encoder that `save` has written.
 
         Parameters
         ----------
@@ -334,7 +334,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
 
     @classmethod
     def from_bytes(cls, data: bytes, *, device: str = "auto", max_bytes: int = MOST_BYTES) -> Self:
-        """Load what `to_bytes` has made; names, sizes and shapes are checked first.
+        """Load an encoder from `to_bytes`; names, sizes and shapes are checked first.
 
         Parameters
         ----------
@@ -444,7 +444,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         names = ("transduce", "max_windows", "window")
         parameters = {name: getattr(self, name) for name in names}
         parameters["tune"] = self.coef_ is not None
-        # Of a folder only its name: where it was says nothing on another machine.
+        # Only the name of a folder: its path is of no use on another machine.
         name = os.fspath(self.model)
         parameters["model"] = Path(name).name if Path(name).is_dir() else name
         state = {"format": FORMAT, "parameters": parameters, "projection": projection}

@@ -1,4 +1,4 @@
-"""What texts mean, by embeddings that come with a package and are never downloaded."""
+"""Embeddings of texts that come with a package and are never downloaded."""
 
 from functools import lru_cache
 from pathlib import Path
@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 __all__ = ["WordLlama", "known_by_name"]
 
-LONGEST = 20_000  # characters of a text that is looked at
+LONGEST = 20_000  # characters of a text that are read
 
 
 def known_by_name(meaning: Any) -> Any:
@@ -28,7 +28,7 @@ class WordLlama:
                 "meaning='wordllama' needs a package that is not installed: "
                 'pip install "tordinal[meaning]"'
             ) from None
-        # It looks for its own files among the downloaded ones alone.
+        # It searches its files only among downloaded ones.
         own = Path(wordllama.__file__).parent
         self._model = wordllama.WordLlama.load(dim=256, cache_dir=own, disable_download=True)
 

@@ -278,7 +278,7 @@ def read_description(folder: Path) -> dict[str, Any]:
 
 
 def fingerprint(folder: Path) -> str:
-    """Return the SHA-256 of a model's weights, which tells models of equal names apart."""
+    """Return the SHA-256 of a model's weights, which distinguishes models of equal names."""
     digest = hashlib.sha256()
     for path in sorted(folder.glob("*.safetensors")):
         with path.open("rb") as file:

@@ -52,7 +52,7 @@ class PseudoLabeled:
 
 
 def boundary_weights(h: Array, counts: NDArray[np.int64]) -> tuple[Ranks, Array]:
-    """Hand out pseudo-labels by Algorithm 2, with weights that fall towards the class boundaries.
+    """Assign pseudo-labels by Algorithm 2, with weights that fall towards the class boundaries.
 
     In the order of h each class is an interval. A text's weight is its distance to the nearest
     boundary of its interval with another class, counted in texts, divided by the largest such

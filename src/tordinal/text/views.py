@@ -130,7 +130,7 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         )  # fmt: skip
         self.phrases_ = LatentAxes(phrases, n_axes=self.n_axes)
         self.letters_ = LatentAxes(letters, n_axes=self.n_axes)
-        parts = [part.fit_transform(texts) for part in self._parts()] + self._meant(texts)
+        parts = [part.fit_transform(texts) for part in self._parts()] + self._embedded(texts)
         self.views_ = _combinations([part.shape[1] for part in parts])
         self.n_meaning_ = parts[3].shape[1] if self.meaning is not None else 0
         return sp.hstack(parts, format="csr")
@@ -150,7 +150,7 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         """
         check_is_fitted(self)
         texts = list(texts)
-        parts = [part.transform(texts) for part in self._parts()] + self._meant(texts)
+        parts = [part.transform(texts) for part in self._parts()] + self._embedded(texts)
         return sp.hstack(parts, format="csr")
 
     def use_words(self, counts: Mapping[str, int], n_texts: int) -> Self:
@@ -174,11 +174,11 @@ class TextViews(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):  #
         )
         self.words_ = words.learn_from_counts(counts, n_texts)
         axes = [self.phrases_.n_axes_, self.letters_.n_axes_]
-        meant = [self.n_meaning_] if self.meaning is not None else []
-        self.views_ = _combinations([len(self.words_.vocabulary_), *axes, *meant])
+        embedded = [self.n_meaning_] if self.meaning is not None else []
+        self.views_ = _combinations([len(self.words_.vocabulary_), *axes, *embedded])
         return self
 
-    def _meant(self, texts: list[str]) -> list[NDArray[np.float64]]:
+    def _embedded(self, texts: list[str]) -> list[NDArray[np.float64]]:
         """The embeddings of the texts, if there is a model for them."""
         if self.meaning is None:
             return []

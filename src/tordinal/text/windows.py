@@ -124,7 +124,7 @@ def embed(
             sizes = np.array([len(window) for window in windows])
             order = np.argsort(-sizes, kind="stable")  # the largest batch first: memory shows early
             rows: Any = None
-            said = done = 0
+            reported = done = 0
             while done < len(order):
                 n = max(1, tokens_at_once // int(sizes[order[done]]))
                 chosen = order[done : done + n]
@@ -143,8 +143,8 @@ def embed(
                 done += len(chosen)
                 if on_texts is not None:
                     finished = len(some) * done // len(order)
-                    on_texts(finished - said)
-                    said = finished
+                    on_texts(finished - reported)
+                    reported = finished
             sums = np.zeros((len(some), rows.shape[1]))
             np.add.at(sums, owner, rows)
             norms = np.linalg.norm(sums, axis=1, keepdims=True)

@@ -44,7 +44,7 @@ def test_ranks_are_handed_out_as_by_a_sort(rows, data):
     below = relabelling.count_free(piece, cut - (first > 0))
     share = {0: np.array([[first - int(below[0]) if first else 0]])}
     assert relabelling.count_ties(piece, cut, 1)[0].shape == (1, 1)
-    relabelling.hand_out(piece, cut, ends == 0, share)
+    relabelling.assign_ranks(piece, cut, ends == 0, share)
     np.testing.assert_array_equal(piece.y, initial_labels(h, counts))
 
 

@@ -82,7 +82,7 @@ def test_a_full_matrix_serves_all_and_a_partial_one_its_solver():
     assert mine.cache_size == 0.005
 
 
-def test_kernel_values_that_are_not_numbers_are_refused():
+def test_kernel_values_that_are_not_numbers_are_rejected():
     with pytest.raises(ValueError, match="NaN or infinity"):
         Gram(Custom(lambda a, b: np.full((len(a), len(b)), np.nan)), np.ones((5, 2)), 10)
 

@@ -2,22 +2,20 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from problems import SMOOTH, ordinal_problem, problem_of
 from problems import kernel_newton as make
-from problems import ordinal_problem, problem_of
 from scipy.optimize import approx_fprime
 
 from tordinal import REDSVM
 from tordinal.engines.host.gram import Gram
 from tordinal.engines.host.rows import linear_rows
 from tordinal.kernels import RBF, Precomputed
-from tordinal.losses import Logistic, Square, SquaredHinge
+from tordinal.losses import Square, SquaredHinge
 from tordinal.reduction import signs
 from tordinal.solvers import KernelNewton, Newton, hold
 
-LOSSES = [SquaredHinge(), Logistic(), Square()]
 
-
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("kernel", ["linear", "rbf", "perceptron"])
 def test_the_gradient_vanishes_at_the_solution(loss, kernel):
     solver, y = make(loss, kernel)
@@ -38,7 +36,7 @@ def test_the_gradient_vanishes_at_the_solution(loss, kernel):
     assert np.abs(approx_fprime(at, value, 1e-7)).max() < 1e-3 * max(1.0, value(at))
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("loss", SMOOTH)
 @given(seed=st.integers(0, 500), factor=st.sampled_from([0.5, 2.0]), flips=st.integers(0, 8))
 def test_warm_and_cold_starts_reach_the_same_objective(loss, seed, factor, flips):
     solver, y = make(loss, seed=seed)
@@ -61,7 +59,7 @@ def test_the_thresholds_of_the_square_loss_have_a_closed_form():
     np.testing.assert_allclose(pull, t - t.mean(), atol=1e-6)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("loss", SMOOTH)
 @pytest.mark.parametrize("tol", [1e-2, 1e-3])
 def test_a_training_that_ends_by_the_preconditioner_is_within_the_tolerance(loss, tol):
     """Small changes, one after the other, each from the last solution, as after a swap."""
@@ -84,7 +82,7 @@ def test_max_iter_holds():
         assert np.isfinite(solution.objective)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("loss", SMOOTH)
 def test_a_kernel_matrix_of_low_rank(loss):
     X, y = ordinal_problem(1100, 4)
     gram = hold(Precomputed(), X @ X.T, problem_of(loss), 2500)
@@ -95,7 +93,7 @@ def test_a_kernel_matrix_of_low_rank(loss):
     assert solution.objective == pytest.approx(best.objective, rel=1e-4)
 
 
-@pytest.mark.parametrize("loss", LOSSES, ids=lambda loss: type(loss).__name__)
+@pytest.mark.parametrize("loss", SMOOTH)
 def test_constant_features_leave_the_thresholds(loss):
     y = np.array([0, 1, 2, 1] * 5)
     solution = KernelNewton(

@@ -31,7 +31,7 @@ __all__ = [
     "snapshot",
 ]  # fmt: skip
 
-Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # on which rows, what, with what
+Call = tuple[str, Callable[..., Any], tuple[Any, ...]]  # rows, functions, arguments
 State = tuple[Any, Any]  # labels and multipliers of a piece
 Which = tuple[str, str, int]  # a part: its worker, fit and epoch
 

@@ -42,7 +42,7 @@ MOST_FAULTS, PAUSE = 20, 1.0  # of one unit of work, and seconds between two tri
 
 @dataclass
 class Saved:
-    """A snapshot of all rows, and who holds it.
+    """A snapshot of all rows, and the worker that holds it.
 
     Attributes
     ----------
@@ -121,11 +121,11 @@ class Parts:
             self.actors = {worker: future.result() for worker, future in futures.items()}
             self.makers = futures
             if self.direct is None:
-                self._go_direct()
+                self._connect_directly()
         except RuntimeError as error:  # of an actor whose worker has just been lost
             raise LostWorkerError(str(error)) from error
 
-    def _go_direct(self) -> None:
+    def _connect_directly(self) -> None:
         """Call the workers without the scheduler in between, if they can be reached."""
         self.direct = self.client.direct_to_workers
         self.client.direct_to_workers = True

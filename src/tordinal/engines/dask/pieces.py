@@ -138,9 +138,9 @@ class Piece(Block):
         self.sorted: Index = np.empty(0, dtype=np.int64)
         self.pools: dict[bool, tuple[Index, Index, Index]] = {}
         self.fold = folds_by_rank(prepared.rank, prepared.number)
-        self.supervised: Block = self._on_their_own(prepared.labeled)
+        self.supervised: Block = self._labeled_block(prepared.labeled)
 
-    def _on_their_own(self, X: Any) -> Block:
+    def _labeled_block(self, X: Any) -> Block:
         """The labelled rows as a separate block; all rows if most are labelled."""
         if X is None:
             return self

@@ -33,7 +33,7 @@ class ClusterLabels:
     rows : PartRows
         The rows.
     problem : Problem
-        What is solved.
+        The problem to solve.
     n_rows, n_unlabeled : int
         How many rows there are, and how many have no given rank.
     """
@@ -96,7 +96,7 @@ class ClusterLabels:
                     taken = min(int(left[j]), int(ties[number][j, k]))
                     share[number][j, k] = taken
                     left[j] -= taken
-        rows.sum(relabelling.hand_out, cuts, ends == 0, share)
+        rows.sum(relabelling.assign_ranks, cuts, ends == 0, share)
 
     # Swaps at one threshold -----------------------------------------------------------------------
 

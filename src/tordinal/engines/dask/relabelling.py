@@ -8,8 +8,18 @@ from tordinal.engines.dask.pieces import Piece
 from tordinal.swapping import Gain, misplaced
 
 __all__ = [
-    "best_of_pools", "change_sides", "count_free", "count_last", "count_pool", "count_second",
-    "count_ties", "find_pools", "hand_out", "keys", "relabel", "sort_free",
+    "assign_ranks",
+    "best_of_pools",
+    "change_sides",
+    "count_free",
+    "count_last",
+    "count_pool",
+    "count_second",
+    "count_ties",
+    "find_pools",
+    "keys",
+    "relabel",
+    "sort_free",
 ]  # fmt: skip
 
 Index = NDArray[np.int64]
@@ -48,7 +58,9 @@ def count_ties(piece: Piece, cuts: Index, by_label: int) -> dict[int, Index]:
 
 
 @deferred
-def hand_out(piece: Piece, cuts: Index, ends: NDArray[np.bool_], below: dict[int, Index]) -> None:
+def assign_ranks(
+    piece: Piece, cuts: Index, ends: NDArray[np.bool_], below: dict[int, Index]
+) -> None:
     """Give free rows the rank of the interval between the cuts that they lie in.
 
     `below` is the number of rows at each cut, by label, that count as below it: the first ones.

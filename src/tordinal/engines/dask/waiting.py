@@ -19,7 +19,7 @@ TIMEOUT = 40.0  # seconds without a scheduler after which a fit gives up
 
 
 class LostWorkerError(RuntimeError):
-    """A worker was lost, and its rows with it."""
+    """A worker and its rows were lost."""
 
 
 class NoSchedulerError(RuntimeError):

@@ -42,9 +42,9 @@ class Rows:
     X : {ndarray, CSR matrix} of shape (n_rows, n_features)
         Features.
     scale : float
-        What they were divided by, squared.
+        The square of the divisor of the features.
     centre : ndarray of shape (n_features,) or None
-        What was subtracted from them before.
+        What was subtracted from the features first.
     """
 
     in_features = resolved = True

@@ -42,7 +42,7 @@ class Descent(ABC):
     Parameters
     ----------
     problem : Problem
-        What is solved.
+        The problem to solve.
     """
 
     def __init__(self, problem: Problem):

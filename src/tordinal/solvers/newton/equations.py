@@ -253,7 +253,7 @@ class DiagonalEquations:
     repeated = direction
 
     def reset(self) -> None:
-        """Nothing is kept."""
+        """Do nothing: nothing is kept."""
 
 
 def _iterate(

@@ -159,7 +159,7 @@ class FeatureDescent(Descent):
     rows : RowBlocks
         The rows, wherever they are.
     problem : Problem
-        What is solved.
+        The problem to solve.
     equations : Equations
         How Newton's equations are solved.
     total_cost : float
@@ -231,7 +231,7 @@ class FeatureDescent(Descent):
                 return steps, violation
             if (
                 violation <= TUNING.settled_gap
-            ):  # the active rows are known: nothing is lost by a narrow band
+            ):  # the active rows are known: a narrow band costs nothing
                 width *= TUNING.settled_narrowing
             elif cold or violation > TUNING.slow_share * before:
                 width *= TUNING.narrowing

@@ -27,7 +27,7 @@ FAST = {"contract", "reassoc", "nsz"}
 
 
 class Residuals(NamedTuple):
-    """How far a point is from the optimum, given the multipliers that it asks for.
+    """How far a point is from the optimum, given the multipliers that fit it.
 
     Attributes
     ----------
@@ -78,7 +78,7 @@ class Relaxation:
         return _along(y, cost, h, t, u, z, tau, step, *self.problem.shape, self.width)
 
     def update_multipliers(self, y: Ranks, h: Array, t: Array, u: Array) -> None:
-        """Move the multipliers to what (h, t) asks for, in place."""
+        """Move the multipliers to the values that fit (h, t), in place."""
         _update_multipliers(y, h, t, u, *self.problem.shape, self.width)
 
 

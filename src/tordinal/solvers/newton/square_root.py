@@ -38,7 +38,7 @@ class SquareRoot:
     Parameters
     ----------
     problem : Problem
-        What is solved, scaled as the kernel is.
+        The problem to solve, scaled as the kernel is.
     L : ndarray of shape (n_rows, rank)
         A square root of the centred kernel matrix.
     pivots : ndarray of shape (rank,)

@@ -1,4 +1,4 @@
-"""What Newton's method minimises, seen from one block of rows."""
+"""The function that Newton's method minimises, for one block of rows."""
 
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple
@@ -60,7 +60,7 @@ class Proximal:
 
 
 class Sums(NamedTuple):
-    """What a block adds to the sums over all of them."""
+    """The contribution of a block to the sums over all blocks."""
 
     value: float
     products: Array

@@ -21,7 +21,7 @@ TAU = 1e-12  # least curvature of a pair, for kernels that are not positive defi
 
 
 class CandidateGradients(NamedTuple):
-    """Gradients of what can move: the least to raise and the largest to lower.
+    """Gradients of variables that can move: the least to raise and the largest to lower.
 
     Attributes
     ----------

@@ -1,4 +1,4 @@
-"""The state of SMO, and where a training starts: at the last solution, for new ranks and costs."""
+"""The state of SMO, and its start from the last solution, for new ranks and costs."""
 
 from dataclasses import dataclass
 
@@ -63,7 +63,7 @@ class WarmStarts:
     data : KernelMatrix
         Kernel values between the training rows.
     problem : Problem
-        What is solved.
+        The problem to solve.
 
     Attributes
     ----------

@@ -1,0 +1,52 @@
+import os
+import subprocess
+import sys
+
+from commands import run
+
+from tordinal.cli.label_command import Method
+from tordinal.kernels import KERNELS
+from tordinal.losses import LOSSES
+
+
+def test_the_help_names_every_kernel_and_loss():
+    text = " ".join(run("label", "--help").output.split())
+    for name in (*KERNELS, *LOSSES):
+        assert name in text or name == "precomputed"
+
+
+def test_help_reads_like_a_manual_and_imports_nothing_heavy():
+    code = (
+        "import sys; sys.argv[1:] = ['label', '--help']\nfrom tordinal.cli import main\n"
+        "try: main()\nexcept SystemExit: "
+        "print([m for m in ('numpy', 'sklearn', 'numba', 'pandas') if m in sys.modules])"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code],
+        capture_output=True,
+        text=True,
+        check=True,
+        env={**os.environ, "COLUMNS": "120"},
+    )
+    assert done.stdout.rstrip().endswith("[]")
+    for option in (
+        "--target",
+        "--text",
+        "--columns",
+        "--drop",
+        "--order",
+        "--method",
+        "--report",
+        "--model",
+        "--seed",
+    ):
+        assert option in done.stdout
+
+
+def test_an_unknown_method_is_rejected_with_the_known_ones():
+    output = run(
+        "label", "in.csv", "--target", "t", "-o", "o.csv", "--method", "svm", code=2
+    ).output
+    for method in Method:
+        assert method.value in output
+    assert "Traceback" not in output
