@@ -304,6 +304,14 @@ def test_features_beyond_double_precision_are_rejected(model):
 
 
 @pytest.mark.parametrize("model", SUPERVISED + TRANSDUCTIVE, ids=str)
+def test_costs_lost_in_rounding_are_rejected(model):
+    """No row was left to fit: an error of `range` from inside."""
+    X, y = ordinal_problem(60, 3, n_features=4)
+    with pytest.raises(ValueError, match=r"X or C is too small.*costs of 1e-300 underflow"):
+        fit_any(clone(model).set_params(C=1e-300), X * 1e-20, y)
+
+
+@pytest.mark.parametrize("model", SUPERVISED + TRANSDUCTIVE, ids=str)
 def test_kernel_values_that_differ_by_rounding_only_are_rejected(model):
     X, y = ordinal_problem(60, 3, n_features=4)
     model = clone(model).set_params(kernel="poly")

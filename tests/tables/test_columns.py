@@ -181,6 +181,11 @@ def test_a_category_that_is_mostly_numbers_is_doubted():
     assert encoder.plan_[0]["role"] == "category"
     assert "30 of 100 cells are not numbers, such as 'krank' (30)" in encoder.doubts_[0]
     assert "`missing` krank" in encoder.doubts_[0]
+    cells = [f"{v:.3f}" for v in RNG.normal(size=200)] + ["krank"] * 70
+    encoder = TableEncoder()
+    encoder.plan({"lab": cells}, "stars")
+    assert encoder.plan_[0]["why"] == "values that hardly come twice"
+    assert "'krank' (70), so the column is excluded" in encoder.doubts_[0]
     assert TableEncoder().fit({"a": ["x", "y", "1"] * 9}).doubts_ == []
 
 

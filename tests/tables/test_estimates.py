@@ -2,6 +2,7 @@ from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
+import pytest
 
 from tordinal import rate_table
 from tordinal.inference import estimate_by_group, estimate_mean, estimate_shares
@@ -54,12 +55,16 @@ def test_words_are_averaged_by_their_ranks():
     assert "on the scale from 1 (poor) to 4 (best)" in said
 
 
-def test_ratings_too_large_to_be_averaged_are_averaged_by_their_ranks():
-    rated = rating(("-1e300", "1", "2", "1e300"))
+LARGE = [("-1e300", "1", "2", "1e300"), tuple(str(10**17 + k) for k in range(4))]
+
+
+@pytest.mark.parametrize("ratings", LARGE)
+def test_ratings_too_large_to_be_averaged_are_averaged_by_their_ranks(ratings):
+    rated = rating(ratings)
     estimates = estimate_rating(rated)
     assert np.isfinite([estimates.mean.low, estimates.mean.high]).all()
     assert 1 < estimates.mean.value < 4
-    assert "on the scale from 1 (-1e300) to 4 (1e300)" in describe(rated, estimates)
+    assert f"on the scale from 1 ({ratings[0]}) to 4 ({ratings[-1]})" in describe(rated, estimates)
 
 
 def test_without_held_out_ratings_or_all_rows_there_is_no_estimate():

@@ -199,6 +199,14 @@ def test_any_frequent_word_may_be_named_as_a_rating(mark):
         assert "if it is a rating" not in read_target("t", rated, None, missing).notes[0]
 
 
+def test_the_question_of_the_order_names_frequent_words_for_missing():
+    bonds = ["NA", "B", "BB", "BBB"] * 5 + [""]
+    with pytest.raises(TableError, match=r"and 'NA' \(5\), which may mean 'not rated'"):
+        read_target("t", bonds, None)
+    with pytest.raises(TableError, match=r"'BBB' \(5\)\. Which is the lowest"):
+        read_target("t", bonds, None, missing=["NA"])
+
+
 def test_signs_are_ratings_and_not_marks_of_missing_ones():
     cells = ["--", "-", "-", "0", "+", "++", "", ""]
     target = read_target("t", cells, None)

@@ -216,6 +216,12 @@ class Solver(ABC):
                 f"{np.sqrt(scale):.3g}, costs of {largest:.3g} overflow. Scale X, for example "
                 "with StandardScaler."
             )
+        if largest > 0 and scale * largest == 0:
+            raise ValueError(
+                f"X or C is too small: with features whose size in the feature space is about "
+                f"{np.sqrt(scale):.3g}, costs of {largest:.3g} underflow. Scale X, for example "
+                "with StandardScaler."
+            )
         if not self.data.resolved and self.data.magnitude * largest > UNRESOLVED:
             raise ValueError(
                 f"X is too far from the origin for kernel={self.data.kernel!r}: its values are "

@@ -223,8 +223,10 @@ def about_odd(odd: Sequence[str], n: int) -> str:
     return f"{len(odd):,} of {n:,} cells are not numbers, such as {word!r} ({times:,})"
 
 
-def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
-    """Describe a category most of whose cells are numbers; empty for any other.
+def doubtful_category(
+    cells: Sequence[Any], more: Sequence[str] = (), *, excluded: bool = False
+) -> str:
+    """Describe a column of other cells most of which are numbers; empty for any other.
 
     Parameters
     ----------
@@ -232,6 +234,8 @@ def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
         The cells that are not empty.
     more : sequence of str
         Further marks of missing values.
+    excluded : bool
+        Whether the column is excluded, and no category.
 
     Returns
     -------
@@ -248,8 +252,9 @@ def doubtful_category(cells: Sequence[Any], more: Sequence[str] = ()) -> str:
     if not 0 < len(odd) < HALF * len(others):
         return ""
     word = Counter(odd).most_common(1)[0][0]
+    result = "the column is excluded" if excluded else "all of them are read as categories"
     return (
-        f"{about_odd(odd, len(others))}, so all of them are read as categories; to read numbers, "
+        f"{about_odd(odd, len(others))}, so {result}; to read numbers, "
         f"correct those cells or name them in `missing` {word}"
     )
 

@@ -87,7 +87,7 @@ def _probabilities(rating: Rating, reweight: bool) -> NDArray[np.float64] | None
 
 
 def scale_of(classes: Sequence[Any]) -> NDArray[np.float64]:
-    """The numbers of the ratings; ranks from 1 if they are words, or too large for averages.
+    """The numbers of the ratings; ranks from 1 if they are words, or beyond the range of floats.
 
     Examples
     --------
@@ -101,7 +101,8 @@ def scale_of(classes: Sequence[Any]) -> NDArray[np.float64]:
 
 
 def _are_averaged_as_ranks(values: Sequence[float | None]) -> bool:
-    return any(v is None or abs(v) > LARGEST for v in values)
+    too_large = any(v is None or abs(v) > LARGEST for v in values)
+    return too_large or len(set(values)) < len(values)  # 10^17 and 10^17 + 1 are one float
 
 
 def estimate_groups(

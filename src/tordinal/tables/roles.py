@@ -24,9 +24,8 @@ USED = {
 }
 MAX_CATEGORIES = 50  # values of a category with a column of their own; rarer ones share one
 WORDS_OF_TEXT = 3.0  # mean number of words from which short strings count as text
-HARDLY_REPEATED = (
-    0.5  # values per cell from which a category identifies rows rather than kinds of rows
-)
+HARDLY_TWICE = "values that hardly come twice"
+HARDLY_REPEATED = 0.5  # values per cell from which a category identifies rows, not kinds of rows
 NEARLY_EMPTY = 0.01  # share of cells below which a column is uninformative
 FEW_IDS = 20  # values of an identifier that may still be a scale or a category
 ID_NAME = re.compile(
@@ -126,7 +125,10 @@ class RolePlanner:
             role = "category" if reading is None else "number"
             why = USED[role]
         if reading is None:
-            doubt = doubtful_category(present, self.reader.missing) if role == "category" else ""
+            doubt = ""
+            if role == "category" or why == HARDLY_TWICE:
+                marks = self.reader.missing
+                doubt = doubtful_category(present, marks, excluded=role == "excluded")
             self.doubts += [f"column {name}: {doubt}"] if doubt else []
             return {"role": role, "why": why}
         if reading.doubt:
@@ -174,5 +176,5 @@ def _kind(
     if unique and ID_NAME.search(name):
         return "excluded", "identifier", None
     if distinct > MAX_CATEGORIES and distinct > HARDLY_REPEATED * len(present):
-        return "excluded", "values that hardly come twice", None
+        return "excluded", HARDLY_TWICE, None
     return "category", USED["category"], None

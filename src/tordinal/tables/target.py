@@ -268,7 +268,7 @@ def read_ratings(
     groups, classes = (
         order_by_name(name, counts, order)
         if order is not None
-        else order_by_value(name, counts, notes, {word: cells[word] for word in doubtful})
+        else order_by_value(name, counts, notes, {w: cells[w] for w in frequent if w not in given})
     )
     if doubtful:
         listed = " and ".join(f"{cells[w]:,} cells of {name} that say {w!r}" for w in doubtful)
