@@ -29,8 +29,11 @@ def table(tmp_path):
     rng = np.random.default_rng(0)
     size = rng.normal(size=150).round(2)
     names = [HOSTILE[i % len(HOSTILE)] if i < 40 else f"item {i}" for i in range(150)]
+    texts = [
+        f"It arrived on day {i} and is {HOSTILE[i % len(HOSTILE)]} all over" for i in range(150)
+    ]
     path = tmp_path / "items.csv"
-    pd.DataFrame({"name": names, "size": size}).to_csv(path, index=False)
+    pd.DataFrame({"name": names, "size": size, "text": texts}).to_csv(path, index=False)
     return path
 
 
@@ -265,7 +268,7 @@ def test_ratings_to_and_from_other_tools(table, tmp_path):
     ("options", "told"),
     [
         (["--target", "grade"], "--order"),
-        (["--target", "grade", "--order", "1"], "at least two"),
+        (["--target", "grade", "--order", "1"], "name all ratings"),
         (["--target", "siz", "--order", "1,2"], "size"),
         (["--target", "grade", "--order", "1,2", "-o", "items.csv"], "is the same file"),
         (["--target", "grade", "--order", "1,2", "--report", "no/such/r.html"], "no folder"),
