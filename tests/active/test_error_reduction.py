@@ -125,14 +125,53 @@ def test_of_many_rows_some_are_looked_at(monkeypatch):
     monkeypatch.setattr(module, "MOST_ROWS", 10)
     monkeypatch.setattr(module, "MOST_RATED", 5)
     X, y = scattered(n=60)
-    process = _GaussianProcess(pool_of(X, y))
+    pool = pool_of(X, y)
+    process = _GaussianProcess(pool)
     assert len(set(process.rows)) == 10
+    assert np.flatnonzero(pool.sample).tolist() == process.rows.tolist()
     assert (y[process.rows] == -1).all()
+    # The rows chosen so far count as rated, as in a query that looks at all rows.
+    pool.choose(int(process.rows[3]))
+    again = _GaussianProcess(pool, process.noise)
+    assert set(again.rows) != set(process.rows)
+    assert pool.chosen[0] not in again.rows
+    assert again.noise == process.noise
     p = np.random.default_rng(0).dirichlet(np.ones(3), 60)
-    rows, probabilities = ExpectedErrorReduction().query(X, y, 52, y_proba=p)
+    rows, _ = ExpectedErrorReduction().query(X, y, 52, y_proba=p)
     assert sorted(rows) == list(range(8, 60))
-    # Once all rows that are looked at were chosen, the others are drawn uniformly.
-    assert np.allclose(probabilities[10:], 1.0 / np.arange(42, 0, -1))
+
+
+def test_weights_vary_no_more_for_looking_at_a_sample(monkeypatch):
+    X, y = scattered(n=400)
+    p = np.tile([0.2, 0.6, 0.2], (400, 1))
+    sizes = {}
+    for most in (1000, 40):
+        monkeypatch.setattr(module, "MOST_ROWS", most)
+        q = Mixture(ExpectedErrorReduction(power=2.0)).query(X, y, 30, y_proba=p)[1]
+        weights = 1.0 / (q * (392 - np.arange(30)))
+        sizes[most] = weights.sum() ** 2 / (weights**2).sum()
+    assert sizes[40] > 0.8 * sizes[1000] > 20
+
+
+@pytest.mark.parametrize("audit", [None, 0.3])
+def test_probabilities_of_a_sample_are_frequencies_on_average(monkeypatch, audit):
+    monkeypatch.setattr(module, "MOST_ROWS", 6)
+    X, y = scattered(n=20, n_rated=6)
+    p = np.random.default_rng(0).dirichlet(np.ones(3), 20)
+    n, counts, sums, audits = 3000, np.zeros(20), np.zeros(20), np.zeros(20)
+    for seed in range(n):
+        inner = ExpectedErrorReduction(random_state=seed)
+        strategy = inner if audit is None else Mixture(inner, audit=audit, random_state=seed)
+        rows, q = strategy.query(X, y, 1, y_proba=p)
+        counts[rows[0]] += 1
+        sums[rows[0]] += 1.0 / q[0]
+        audits[rows[0]] += audit is not None and strategy.audit_[0]
+    # The mean of 1 / q over the draws of a row estimates 1; q varies with the sample.
+    assert np.abs(sums[6:] / n - 1.0).max() < 0.35
+    assert np.mean(sums[6:] / n) == pytest.approx(1.0, abs=0.05)
+    if audit is not None:
+        share = audits[6:] / audits.sum()
+        assert np.abs(share - 1 / 14).max() < 5 * np.sqrt(1 / 14 / audits.sum())
 
 
 def test_certain_rows_leave_the_choice_to_chance():

@@ -29,8 +29,11 @@ def table(tmp_path):
     rng = np.random.default_rng(0)
     size = rng.normal(size=150).round(2)
     names = [HOSTILE[i % len(HOSTILE)] if i < 40 else f"item {i}" for i in range(150)]
+    texts = [
+        f"It arrived on day {i} and is {HOSTILE[i % len(HOSTILE)]} all over" for i in range(150)
+    ]
     path = tmp_path / "items.csv"
-    pd.DataFrame({"name": names, "size": size}).to_csv(path, index=False)
+    pd.DataFrame({"name": names, "size": size, "text": texts}).to_csv(path, index=False)
     return path
 
 
@@ -238,6 +241,14 @@ def test_a_simulation(tmp_path):
     assert re.search(r"\d+ ratings would have been enough for a table that is off by 0.1 steps",
                      " ".join(result.output.split()))  # fmt: skip
     assert not (tmp_path / "full.ratings.jsonl").exists()
+    # Without a goal: enough for an error near that of a model with all ratings.
+    told = " ".join(run("studio", path, "--target", "grade", "--simulate").output.split())
+    limit = float(
+        re.search(r"that learn from all other ratings are off by (0\.\d+) steps", told)[1]
+    )
+    enough, goal = re.search(r"(\d+) ratings would .* off by (\S+) steps or less", told).groups()
+    assert float(goal) == pytest.approx(1.1 * limit, abs=0.01)
+    assert int(enough) < 200
     few = tmp_path / "few.csv"
     pd.DataFrame({"size": size[:9], "grade": [grade_of(s) for s in size[:9]]}).to_csv(few)
     result = run("studio", few, "--target", "grade", "--simulate", code=2)
@@ -256,6 +267,9 @@ def test_ratings_to_and_from_other_tools(table, tmp_path):
     assert (tmp_path / "out.csv").read_text().count("\n") == 4
     assert len(json.loads((tmp_path / "out.json").read_text())) == 2
     assert len((tmp_path / "out.jsonl").read_text().splitlines()) == 3
+    given.write_bytes(b"row,grade\n2,1\xf6\n")
+    assert "not UTF-8 text" in run(*start, "--import", given, code=2).output
+    assert "no such file" in run(*start, "--import", tmp_path / "no.csv", code=2).output
     result = run(*start, "--export", tmp_path / "out.csv", code=2)
     assert "--force" in result.output
     assert "must end in" in " ".join(run(*start, "--export", "a.txt", code=2).output.split())
@@ -265,8 +279,9 @@ def test_ratings_to_and_from_other_tools(table, tmp_path):
     ("options", "told"),
     [
         (["--target", "grade"], "--order"),
-        (["--target", "grade", "--order", "1"], "at least two"),
+        (["--target", "grade", "--order", "1"], "name all ratings"),
         (["--target", "siz", "--order", "1,2"], "size"),
+        (["--target", "grade", "--order", "1,2", "--guide", "no.txt"], "--guide no.txt: no such"),
         (["--target", "grade", "--order", "1,2", "-o", "items.csv"], "is the same file"),
         (["--target", "grade", "--order", "1,2", "--report", "no/such/r.html"], "no folder"),
     ],

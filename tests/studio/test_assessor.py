@@ -39,6 +39,18 @@ def test_estimates_follow_the_ratings(opened, grades):
     assert len(assessor.course) >= 2
 
 
+def test_estimates_are_shown_before_rows_are_drawn_ahead(opened, grades, monkeypatch):
+    session = RatingSession(opened())
+    assessor = Assessor(session)
+    rate(session, grades[1], 12)
+    seen = []
+    monkeypatch.setattr(
+        session, "prefetch", lambda: seen.append((assessor.version, assessor.course))
+    )
+    assessor.update()
+    assert [(version, len(course)) for version, course in seen] == [(1, 1)]
+
+
 def test_the_course_is_found_again_after_a_restart(opened, grades):
     session = RatingSession(opened())
     rate(session, grades[1], 60)

@@ -108,6 +108,7 @@ def test_rated_in_another_window(client):
     [
         {}, {"place": "1"}, {"place": True}, {"place": 10**9}, {"place": 0, "rating": 2},
         {"place": 0, "rating": "9", "kind": "new"}, {"place": 0, "kind": ["new"]},
+        {"place": 0, "rating": "1", "kind": "other"}, {"place": 0, "rating": "1"},
         {"place": 0, "rating": "1", "kind": "new", "id": "x" * 65},
         {"place": 0, "rating": "1", "kind": "new", "id": "no spaces"},
         {"place": None, "rating": None},
@@ -118,6 +119,13 @@ def test_wrong_requests_are_answered_and_change_nothing(client, studio, body):
     assert status == 400
     assert answer["problem"]
     assert studio.session.logged.combined() == {}
+
+
+def test_ratings_of_others_are_counted_without_an_action(client, opened, grades):
+    other = RatingSession(opened(), rater="other")
+    item = other.item()
+    other.rate(item.place, 2, item.kind)
+    assert client.get("/api/estimates")["rated"] == 1
 
 
 def test_what_is_not_json(client):

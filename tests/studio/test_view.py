@@ -38,6 +38,7 @@ def test_the_state(opened, grades):
     session.skip(session.item().place)
     state = json.loads(json.dumps(state_view(session, assessor, finishing, [])))
     assert (state["rated"], state["mine"], state["skipped"]) == (4, 4, 1)
+    assert estimates_view(session, assessor, None)["rated"] == 4
     assert [e["event"] for e in state["history"]] == ["skip", *["rate"] * 4]
     assert len(history_view(session)) == 5
 
@@ -85,6 +86,20 @@ def test_a_slip_is_shown_for_a_second_look(opened, grades):
         pass
     looks = {e["place"]: e for e in estimates_view(session, assessor, None)["looks"]}
     assert looks[place]["predicted"] == "3"
+    # Looked at again and kept, it is not shown any more.
+    version = estimates_view(session, assessor, None)["version"]
+    session.look_again(place)
+    session.back()
+    view = estimates_view(session, assessor, None)
+    assert place not in {e["place"] for e in view["looks"]}
+    assert view["version"] > version
+    # The same after a key press; another rating is looked at anew.
+    session.confirmed.clear()
+    session.rate(place, 1, "change")
+    assert session.confirmed == {place}
+    session.confirmed.clear()
+    session.rate(place, 3, "change")
+    assert session.confirmed == set()
 
 
 def test_two_raters(opened, grades):

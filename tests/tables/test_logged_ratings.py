@@ -92,6 +92,9 @@ def test_rows_that_moved_are_found_and_changed_or_missing_ones_are_reported():
     assert logged.combined() == {3: 1, 0: 3, 2: 2}
     assert logged.moved == [(2, 3), (5, 0), (6, 2)]
     assert (logged.changed, logged.missing) == ([3, 4], [])
+    drawn = [event("choose", i, probability=0.2) for i in range(5)]
+    only = read(*drawn, events[1], of=moved)  # rows that were only drawn are not worth a note
+    assert (only.moved, only.changed, only.missing) == ([], [3], [])
     shorter = read(*events, of=table(["bad", "poor"]))
     assert (shorter.combined(), shorter.missing) == ({0: 1, 1: 1}, [4, 5, 6])
 

@@ -106,7 +106,11 @@ def test_prodigy_rejects_and_ignored_tasks_are_passed_over():
     [
         ("csv", "row,grade\n2,1\n", "no column 'stars'"),
         ("csv", "row,stars\n99,1\n", "line 2: the table has no row '99'"),
-        ("csv", "row,stars\n2,1\n3,9\n", "line 3: row 3 has no rating on the scale 1, 2, 3"),
+        (
+            "csv",
+            "row,stars\n2,1\n3,9\n",
+            "line 3: the rating '9' of row 3 is not on the scale 1, 2, 3",
+        ),
         ("csv", "row,stars\n\x1b[2J,1\n", "no row '␛"),
         ("label-studio", "{", "not JSON"),
         ("label-studio", "{}", "must be a list of tasks"),

@@ -49,6 +49,9 @@ class Pool:
         Source of all random numbers.
     chosen : list of int
         Rows chosen so far.
+    sample : ndarray of shape (n_rows,) or None
+        Where a strategy looks at some candidates only: a uniform sample of them, drawn anew for
+        each row, which others than these cannot be. None: all candidates.
     """
 
     X: Matrix
@@ -59,6 +62,7 @@ class Pool:
     n_wanted: int
     rng: np.random.Generator
     chosen: list[int] = field(default_factory=list)
+    sample: NDArray[np.bool_] | None = None
     _nearest: Array | None = None
     _n_seen: int = 0
 
@@ -74,6 +78,11 @@ class Pool:
     def several_classes_rated(self) -> bool:
         """Whether a model can be fitted."""
         return len(np.unique(self.rank[self.rated])) >= 2
+
+    @property
+    def in_question(self) -> NDArray[np.bool_]:
+        """Candidates among which the next row is chosen."""
+        return self.candidates if self.sample is None else self.candidates & self.sample
 
     def choose(self, row: int) -> None:
         """Take a row out of the candidates."""
@@ -126,7 +135,8 @@ class Strategy(BaseEstimator, ABC):
             Unrated rows in the order in which they were chosen: `n` of them, or all there are.
         probabilities : ndarray of shape (n_chosen,)
             The probability with which each was chosen, given the ratings and the rows chosen
-            before it.
+            before it. Where the strategy looks at a random sample of the rows: that of being in the
+            sample times that of being chosen from it.
         """
         self._validate_params()
         if not isinstance(n, Integral) or n < 0:
@@ -154,7 +164,7 @@ class Strategy(BaseEstimator, ABC):
         """The next row, and the probability with which it was drawn."""
         p = self._distribution(scores, pool)
         row = int(pool.rng.choice(len(p), p=p))
-        return row, float(p[row])
+        return row, float(p[row] * pool.in_question.sum() / pool.candidates.sum())
 
     def _read(self, X: Any, y: Any, n: int, y_proba: Any) -> tuple[Pool, Index]:
         """Check the input. Returns the pool and, for each of its rows, the user's row."""
@@ -215,7 +225,7 @@ def generator(random_state: Any, n_rated: int) -> np.random.Generator:
 
 def best_of(scores: Array, pool: Pool) -> Array:
     """The uniform distribution over the candidates of the largest score."""
-    best = pool.candidates & (scores == scores[pool.candidates].max())
+    best = pool.in_question & (scores == scores[pool.in_question].max())
     return best / best.sum()
 
 
@@ -225,10 +235,10 @@ def in_proportion(weight: Array, pool: Pool) -> Array:
     Infinite weights count as equal.
     """
     finite = np.where(np.isinf(weight), 1.0, weight)
-    weight = np.where(pool.candidates, finite, 0.0)
+    weight = np.where(pool.in_question, finite, 0.0)
     largest = weight.max()
     if largest <= 0:
-        return pool.candidates / pool.candidates.sum()
+        return pool.in_question / pool.in_question.sum()
     weight = weight / largest
     return weight / weight.sum()
 

@@ -33,8 +33,8 @@ class ExpectedErrorReduction(Strategy):
     Rows are drawn with a probability in proportion to a power of their score. Where the features
     explain the ratings well, a large power takes nearly always one of the best rows; where ratings
     are mostly noise scores say little, and a small one draws more evenly. Of more than 1,000
-    unrated rows each query looks at a random 1,000, and chooses among them. Until two classes are
-    rated, rows are drawn as in `Coverage`.
+    unrated rows it looks at a random 1,000, others for each row that it chooses. Until two classes
+    are rated, rows are drawn as in `Coverage`.
 
     Parameters
     ----------
@@ -103,7 +103,11 @@ class ExpectedErrorReduction(Strategy):
             power = float(np.clip(SIGNAL / process.noise, LEAST_POWER, LARGEST_POWER))
 
         def scores() -> Array:
-            process.add_chosen()
+            nonlocal process
+            if pool.sample is None:
+                process.add_chosen()
+            elif pool.chosen:  # what was chosen says something about the sample: draw another
+                process = _GaussianProcess(pool, process.noise)
             rows, score = process.rows, np.zeros(len(error))
             score[rows] = error[rows] + process.reduction(error)
             score[~pool.candidates] = 0.0
@@ -123,20 +127,26 @@ class _GaussianProcess:
     rows : ndarray
         Unrated rows that are looked at.
     noise : float
-        Variance of the noise of one rating.
+        Variance of the noise of one rating; it is estimated where it is not given.
     """
 
-    def __init__(self, pool: Pool):
-        self.rows, self._pool, self._n_added = np.flatnonzero(pool.candidates), pool, 0
+    def __init__(self, pool: Pool, noise: float | None = None):
+        self.rows, self._pool = np.flatnonzero(pool.candidates), pool
+        self._n_added = len(pool.chosen)
+        pool.sample = None
         if len(self.rows) > MOST_ROWS:
             self.rows = np.sort(pool.rng.choice(self.rows, MOST_ROWS, replace=False))
+            pool.sample = np.isin(np.arange(len(pool.rank)), self.rows)
         n, rated = len(self.rows), pool.rated
         if len(rated) > MOST_RATED:
             rated = np.sort(pool.rng.choice(rated, MOST_RATED, replace=False))
-        prior = _kernel(pool.X[np.concatenate([self.rows, rated])], n)
+        known = np.concatenate([rated, np.array(pool.chosen, dtype=np.int64)])
+        prior = _kernel(pool.X[np.concatenate([self.rows, known])], n)
         values, vectors = np.linalg.eigh(prior[n:, n:])
         values = np.maximum(values, 0.0)
-        self.noise = _estimate_noise(values, vectors, pool.rank[rated])
+        if noise is None:
+            noise = _estimate_noise(values, vectors, pool.rank[known])
+        self.noise = noise
         explained = prior[:n, n:] @ (vectors / np.sqrt(values + self.noise))
         # Single precision is enough for a score, and halves the time of each row chosen.
         self._covariance = (prior[:n, :n] - explained @ explained.T).astype(np.float32)

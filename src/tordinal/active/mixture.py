@@ -92,9 +92,12 @@ class Mixture(Strategy):
         return self._inner._distribution(scores, pool)
 
     def _draw(self, scores: Array, pool: Pool) -> tuple[int, float]:
-        uniform = pool.candidates / pool.candidates.sum()
+        # A uniform draw from a uniform sample is uniform over all candidates. Drawn from the same
+        # sample as the others, it has weights that vary much less.
+        share = pool.in_question.sum() / pool.candidates.sum()
+        uniform = pool.in_question / pool.in_question.sum()
         chosen = self._distribution(scores, pool)
         is_audit = bool(pool.rng.random() < self.audit)
         self._flags.append(is_audit)
         row = int(pool.rng.choice(len(chosen), p=uniform if is_audit else chosen))
-        return row, float(self.audit * uniform[row] + (1.0 - self.audit) * chosen[row])
+        return row, float(share * (self.audit * uniform[row] + (1.0 - self.audit) * chosen[row]))

@@ -25,7 +25,7 @@ from tordinal.cli.table_options import TableOptions
 
 __all__ = ["studio"]
 
-LONGEST_GUIDE = 200_000  # bytes
+LONGEST_GUIDE = 200_000  # letters
 SHOWN = 200  # ratings up to which a simulation goes, by default
 
 
@@ -42,8 +42,6 @@ def studio(
         typer.Option(
             metavar="FILE",
             help="Text with guidelines for raters, shown beside each row.",
-            exists=True,
-            dir_okay=False,
         ),
     ] = None,
     rater: Annotated[
@@ -88,8 +86,6 @@ def studio(
         typer.Option(
             "--import",
             metavar="FILE",
-            exists=True,
-            dir_okay=False,
             help="Take over ratings from a CSV, Label Studio .json or Prodigy .jsonl, and exit.",
         ),
     ] = None,
@@ -182,12 +178,21 @@ def _read_guide(path: Path | None) -> str:
 
     if path is None:
         return ""
-    if path.stat().st_size > LONGEST_GUIDE:
-        raise InputError(f"--guide {path}: longer than {LONGEST_GUIDE:,} bytes")
+    text = _read_text("--guide", path).strip()
+    if len(text) > LONGEST_GUIDE:
+        raise InputError(f"--guide {path}: longer than {LONGEST_GUIDE:,} letters")
+    return text
+
+
+def _read_text(option: str, path: Path) -> str:
+    from tordinal.exceptions import InputError
+
     try:
-        return path.read_text(encoding="utf-8-sig").strip()
+        return path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError:
-        raise InputError(f"--guide {path}: not UTF-8 text") from None
+        raise InputError(f"{option} {path}: not UTF-8 text") from None
+    except FileNotFoundError:
+        raise InputError(f"{option} {path}: no such file") from None
 
 
 def _open(job: StudioJob):  # type: ignore[no-untyped-def]
@@ -282,7 +287,7 @@ def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
         project = _open(job)
         log = project.log
         if load is not None:
-            content = load.read_text("utf-8-sig")
+            content = _read_text("--import", load)
             events = import_ratings(kinds[0], content, project.table, log.header, project.prints)
             n = log.append(*events)
             console.print(

@@ -104,12 +104,12 @@ class Assessor:
             rank, selection = state_of(project, logged)
             found = assess(project.X, rank, project.classes, selection)
             session.assessment = found
-            session.prefetch()
             self._note(found)
+            self.version += 1  # shown before rows are drawn ahead, which takes as long
+            session.prefetch()
             self.n_assessed, self.failure = len(project.log.events), ""
             if any(e.event != "choose" for e in project.log.events[n_events:]):
                 self.n_assessed = n_events  # rated in the meantime
-            self.version += 1
             return False
         n = 0 if session.assessment is None else session.assessment.n_ratings
         if n and (self.curve is None or n >= self.curve.n + CURVE_EVERY or n < self.curve.n):

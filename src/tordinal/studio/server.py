@@ -105,6 +105,7 @@ class Studio:
 
     def estimates(self) -> dict[str, Any]:
         """What the ratings say about the finished table."""
+        self.session.refresh()  # others may have rated
         return estimates_view(self.session, self.assessor, self.goal)
 
     # Answers -------------------------------------------------------------------------------------

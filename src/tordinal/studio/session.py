@@ -27,6 +27,7 @@ __all__ = ["ConflictError", "Item", "RatingSession"]
 # on fewer ratings; that costs little, as batches of 10 rows save ratings, too (benchmarks active).
 PREFETCHED = 4
 FEWEST_TO_REPEAT, REPEAT_EVERY = 10, 12  # own ratings from which, and how often, rows come again
+KINDS = ("new", "shared", "repeat", "change")
 SHARED = 0.25  # of the rows of a second rater, as long as there are rows that others have rated
 ATTEMPTS = 20  # to draw a row while others draw, too
 
@@ -43,9 +44,9 @@ class Item:
     ----------
     place : int
         Place of the row in the table.
-    kind : {"new", "shared", "repeat", "change"}
-        A row that was drawn, one that another rater has rated, one that this rater has rated and
-        is asked again, or one whose rating is to be changed.
+    kind : str
+        One of `KINDS`: a row that was drawn, one that another rater has rated, one that this rater
+        has rated and is asked again, or one whose rating is to be changed.
     """
 
     place: int
@@ -72,6 +73,8 @@ class RatingSession:
     assessment : Assessment or None
         What the ratings said when they were last looked at; set from outside. Rows are drawn by
         its probabilities.
+    confirmed : set of int
+        Places whose rating was looked at again, and kept.
 
     Examples
     --------
@@ -99,6 +102,7 @@ class RatingSession:
         self._lock = threading.RLock()
         self._drawing = threading.Lock()  # no two threads draw at the same time
         self._item: Item | None = None
+        self.confirmed: set[int] = set()
         self._shown: dict[int, int] = {}  # the model's rank before a row was rated
         self.logged = self.project.read_log()
 
@@ -170,7 +174,12 @@ class RatingSession:
         ConflictError
             If the row has been rated elsewhere in the meantime.
         """
+        if kind not in KINDS:
+            raise InputError(f"kind {kind!r} must be one of {', '.join(KINDS)}")
+        before = self.logged.of(self.rater).get(place)
         self._append("repeat" if kind == "repeat" else "rate", place, kind, id, rating, note)
+        if kind == "change" and str(before) == str(rating):
+            self.confirmed.add(place)
 
     def skip(self, place: int, *, id: str = "") -> None:
         """Pass over a row: it is not asked again."""
@@ -218,6 +227,7 @@ class RatingSession:
         """Leave a rating as it is, and go on."""
         with self._lock:
             if self._item is not None and self._item.kind == "change":
+                self.confirmed.add(self._item.place)
                 self._item = None
 
     # Drawing -------------------------------------------------------------------------------------

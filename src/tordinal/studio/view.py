@@ -3,6 +3,7 @@
 from dataclasses import asdict
 from typing import Any
 
+from tordinal.reduction import UNLABELED
 from tordinal.studio.assessor import Assessor
 from tordinal.studio.finishing import Finishing
 from tordinal.studio.session import Item, RatingSession
@@ -16,7 +17,7 @@ __all__ = ["estimates_view", "history_view", "keys_of", "state_view"]
 
 MORE = 20  # ratings whose gain is forecast
 SNIPPET = 90  # characters of a row in a list
-SHOWN_HISTORY, LONGEST_LIST = 10, 20  # entries
+SHOWN_HISTORY, SHOWN_LOOKS, LONGEST_LIST = 10, 5, 20  # entries
 ACTIONS = "snu"  # keys of the page that are no ratings
 LETTERS = [c for c in "abcdefghijklmnopqrstuvwxyz" if c not in ACTIONS]
 
@@ -41,15 +42,12 @@ def state_view(
 ) -> dict[str, Any]:
     """All that the page shows but the estimates."""
     item = session.item()
-    project, logged = session.project, session.logged
+    project = session.project
     history = session.history()
-    rated = set(logged.ratings)
-    n_given = int((project.given >= 0).sum())
-    both = sum(1 for i in rated if i in project.index and project.given[project.index[i]] >= 0)
     return {
         "item": None if item is None else _item_view(session, item),
         "rows": len(project.rows),
-        "rated": n_given + len(rated & set(project.index)) - both,
+        "rated": _n_rated(session),
         "mine": sum(event.event == "rate" for _, event in history),
         "skipped": sum(event.event != "rate" for _, event in history),
         "history": [_entry(session, i, event) for i, event in history[:SHOWN_HISTORY]],
@@ -58,6 +56,11 @@ def state_view(
         "notes": [*notes, *_log_notes(session)],
         "finish": asdict(finishing.status),
     }
+
+
+def _n_rated(session: RatingSession) -> int:
+    """Rows that are rated in the table or by anybody."""
+    return int((session.project.ranks(session.logged) != UNLABELED).sum())
 
 
 def history_view(session: RatingSession) -> list[dict[str, Any]]:
@@ -131,7 +134,9 @@ def estimates_view(
     """What the ratings say about the finished table."""
     project, found, logged = session.project, session.assessment, session.logged
     view: dict[str, Any] = {
-        "version": assessor.version, "behind": assessor.is_behind, "failure": assessor.failure,
+        # A rating that was looked at again and kept changes what is shown, too.
+        "version": assessor.version + len(session.confirmed), "behind": assessor.is_behind,
+        "failure": assessor.failure, "rated": _n_rated(session),
         "ratings": 0 if found is None else found.n_ratings,
         "course": [asdict(point) for point in assessor.course], "goal": goal,
         "error": None, "sentences": [], "shares": [], "looks": [], "discuss": [],
@@ -151,11 +156,14 @@ def estimates_view(
     mine = logged.of(session.rater)
     if found is not None:
         # Beside each, what the models say now, which is why it is here.
-        looks = [(k, project.rows[k]) for k in found.second_looks if project.rows[k] in mine]
+        looks = [
+            (k, project.rows[k]) for k in found.second_looks
+            if project.rows[k] in mine and project.rows[k] not in session.confirmed
+        ]  # fmt: skip
         view["looks"] = [
             _entry(session, i, logged.ratings[i][session.rater])
             | {"predicted": str(project.classes[found.predicted_rank(k)])}
-            for k, i in looks[:LONGEST_LIST]
+            for k, i in looks[:SHOWN_LOOKS]
         ]
     own = self_agreement(logged, session.rater)
     if own is not None:

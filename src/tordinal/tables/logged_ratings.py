@@ -73,10 +73,10 @@ class LoggedRatings:
     choices : list of Choice
         Rows that were drawn, in the order of choice.
     moved : list of (int or str, int)
-        Numbers of rows in the log that now stand elsewhere, and their places.
+        Numbers of rated rows in the log that now stand elsewhere, and their places.
     changed, missing : list of int or str
-        Numbers of rows in the log whose cells are others now, or that are gone. What was logged
-        about them is in nothing above.
+        Numbers of rated rows in the log whose cells are others now, or that are gone. What was
+        logged about them is in nothing above.
     """
 
     classes: list[Any]
@@ -246,7 +246,8 @@ def read_logged_ratings(
     places = find_rows(((e.row, e.fingerprint) for e in of_rows), numbers, prints)
     logged = LoggedRatings(header.classes, header.n_unrated)
     counted = [event for event in of_rows if event.id not in undone]
-    _note_rows(logged, [(e.row, e.fingerprint) for e in counted], places, numbers)
+    given_keys = [(e.row, e.fingerprint) for e in counted if e.event in ("rate", "repeat")]
+    _note_rows(logged, given_keys, places, numbers)
     drawn: dict[int, tuple[Event, int]] = {}
     given = _given(header, table) if given is None else given
     seen: set[int] = set()  # rows that were to be drawn until they were

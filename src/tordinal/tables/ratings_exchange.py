@@ -91,10 +91,14 @@ def import_ratings(
         if label not in places:
             raise TableError(f"{where}: the table has no row {visible(label)!r}")
         i = places[label]
-        rank = rank_of(fields.pop("rating"), header.classes)
+        given = fields.pop("rating")
+        rank = rank_of(given, header.classes)
         if rank is None:
             known = ", ".join(map(str, header.classes))
-            raise TableError(f"{where}: row {label} has no rating on the scale {visible(known)}")
+            raise TableError(
+                f"{where}: the rating {visible(cell_text(given))!r} of row {label} is not on the "
+                f"scale {visible(known)}"
+            )
         rating, rater = header.classes[rank], fields.get("rater") or ""
         fields = {name: value for name, value in fields.items() if value not in (None, "")}
         key = json.dumps([label, prints[i], str(rating), rater, fields.get("time", "")])

@@ -84,15 +84,13 @@ function show(next) {
   state = next;
   const item = state.item;
   showAlerts(state.notes);
-  find("bar").value = state.rated / Math.max(state.rows, 1);
-  find("counts").textContent = `${state.rated.toLocaleString("en")} of ${state.rows.toLocaleString("en")} rated`
-    + (state.skipped ? `, ${state.skipped.toLocaleString("en")} skipped` : "");
+  showCounts();
   find("row-title").textContent = item ? `Row ${item.row}` : "Every row is rated or skipped.";
   find("kind").hidden = !(item && KINDS[item.kind]);
   find("kind").textContent = item ? KINDS[item.kind] || "" : "";
   find("texts").replaceChildren(...(item ? item.texts : []).map(([name, text]) => {
     const part = make("div");
-    part.append(make("h3", name), make("p", text));
+    part.append(make("h2", name), make("p", text));
     return part;
   }));
   find("others").replaceChildren(...(item ? item.others : []).flatMap(([name, text]) =>
@@ -112,6 +110,12 @@ function show(next) {
     find("row-title").focus({ preventScroll: true });
     window.scrollTo(0, 0);
   }
+}
+
+function showCounts() {
+  find("bar").value = state.rated / Math.max(state.rows, 1);
+  find("counts").textContent = `${state.rated.toLocaleString("en")} of ${state.rows.toLocaleString("en")} rated`
+    + (state.skipped ? `, ${state.skipped.toLocaleString("en")} skipped` : "");
 }
 
 function entry(e, rating) {
@@ -213,6 +217,10 @@ async function poll() {
     try {
       const e = await ask("/api/estimates");
       if (e.version !== version) showEstimates(e);
+      if (state && e.rated !== state.rated && !busy) { // others have rated, too
+        state.rated = e.rated;
+        showCounts();
+      }
       if (e.behind) pause = 400;
       if (state && state.finish.state === "running") {
         const now = await ask("/api/state");
@@ -237,6 +245,7 @@ let reportShown = null;
 function showFinish() {
   const f = state.finish;
   find("finish-ok").disabled = f.state === "running";
+  find("finish-ok").textContent = f.state === "done" ? "Rate the rest again" : "Rate the rest of the table";
   find("finish-bar").hidden = f.state !== "running";
   if (f.total) find("finish-bar").value = f.done / f.total;
   else find("finish-bar").removeAttribute("value");
@@ -281,7 +290,7 @@ find("undo").addEventListener("click", () => act("/api/undo", {}, "Undone."));
 find("skip").addEventListener("click", () => {
   if (state && state.item) act("/api/skip", { place: state.item.place }, `Row ${state.item.row} is skipped.`);
 });
-find("back").addEventListener("click", () => act("/api/back", {}, "Kept."));
+find("back").addEventListener("click", () => act("/api/back", {}, "Kept.").then(() => poll.hurry && poll.hurry()));
 find("unsure").addEventListener("click", () => {
   find("note").value = "";
   openDialog("unsure-dialog");
