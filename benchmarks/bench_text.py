@@ -176,7 +176,7 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 width = np.array([r["margins"][i] for r in of])
                 row[f"bias of {error}"] = float(gap.mean())
                 row[f"its standard error of {error}"] = float(gap.std() / np.sqrt(len(gap)))
-                row[f"covered {error}"] = int((np.abs(gap) <= width).sum())
+                row[f"coverage of {error}"] = float((np.abs(gap) <= width).mean())
             honest.append(row)
     if honest:
         show("Estimated minus true error", honest)
