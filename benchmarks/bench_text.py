@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from joblib import Parallel, delayed
+from sklearn.base import BaseEstimator, ClassifierMixin
 
 from benchmarks.bench_board import AMAZON
 from benchmarks.encoder_columns import COLUMNS, DRAWS, LABELS, Job, hide, logistic, rows
@@ -26,6 +27,7 @@ METHODS = {
     "frozen": "TORCV, TextViews and frozen encoder",
     "labels_only": "TORCV, TextViews and tuned encoder, labels only",
     "unlabelled_too": "TORCV, TextViews and tuned encoder, unlabelled texts too",
+    "expert": "TORCV, TextViews, tuned encoder as an expert",
     "setfit": "SetFit's recipe, logistic head",
     "logistic": "logistic regression on frozen encoder",
 }
@@ -70,6 +72,17 @@ def views_of_words(data: Path, name: str, folder: Path) -> tuple[sp.csr_matrix, 
         return X, {key[5:]: file[key] for key in file.files if key.startswith("view ")}
 
 
+class Given(ClassifierMixin, BaseEstimator):
+    """An expert whose probabilities are the columns that it sees."""
+
+    def fit(self, X: Any, y: np.ndarray) -> "Given":
+        self.classes_ = np.arange(X.shape[1])
+        return self
+
+    def predict_proba(self, X: Any) -> np.ndarray:
+        return X.toarray()
+
+
 def rate(X: Any, views: Any, y: np.ndarray, method: str, given: Any, seed: int) -> dict[str, Any]:
     """Ranks of the unlabelled texts by one method, and the errors that it expects."""
     if method == "setfit":
@@ -80,12 +93,19 @@ def rate(X: Any, views: Any, y: np.ndarray, method: str, given: Any, seed: int) 
     from tordinal import TORCV
     from tordinal.text.views import views_with_encoder
 
-    if method != "words":
+    experts = None
+    if method == "expert":
+        at = X.shape[1] + np.arange(4)
+        X = sp.hstack([X, given["unlabelled_too_p"].astype(np.float64)], format="csr")
+        experts = [("encoder", Given(), at)]
+    elif method != "words":
         encoded = given["embeddings"] if method == "frozen" else given[method][:, None]
         at = X.shape[1] + np.arange(encoded.shape[1])
         X = sp.hstack([X, encoded.astype(np.float64)], format="csr")
         views = views_with_encoder(views, at, tuned=method != "frozen")
-    search = TORCV(kernel="linear", views=views, classes=list(range(4)), random_state=seed)
+    search = TORCV(
+        kernel="linear", views=views, classes=list(range(4)), random_state=seed, experts=experts
+    )
     search.fit(X, y)
     evidence = search.evidence()
     return {
@@ -176,7 +196,7 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 width = np.array([r["margins"][i] for r in of])
                 row[f"bias of {error}"] = float(gap.mean())
                 row[f"its standard error of {error}"] = float(gap.std() / np.sqrt(len(gap)))
-                row[f"covered {error}"] = int((np.abs(gap) <= width).sum())
+                row[f"coverage of {error}"] = float((np.abs(gap) <= width).mean())
             honest.append(row)
     if honest:
         show("Estimated minus true error", honest)

@@ -74,7 +74,7 @@ def test_experts_are_named_and_distinguished():
     ("experts", "message"),
     [
         (DummyClassifier(), "must be a list"),
-        ([DummyClassifier], "not its class"),
+        ([DummyClassifier], r"DummyClassifier is a class. Pass DummyClassifier\(\)"),
         ([SVC()], "has no predict_proba"),
         ([("a",)], r"must be \(name, estimator\)"),
         ([(1, DummyClassifier())], r"must be \(name, estimator\)"),

@@ -198,7 +198,7 @@ def test_an_encoder_is_tuned_by_itself_where_there_is_a_gpu(tiny_model, monkeypa
     assert not few.model.encoder.is_tuned
     assert any("not tuned, because 3 ratings are too few" in note for note in few.notes)
     assert seen[:2] == [(True, 5, 20), (False, 5, 20)]
-    with pytest.raises(ValueError, match="3 labels are too few to tune"):
+    with pytest.raises(TableError, match=r"`tune`: 3 ratings are too few; rate .* without `tune`"):
         rated(tiny_model, n_rated=3, method="tor", tune=True)
 
 

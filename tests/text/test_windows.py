@@ -4,7 +4,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tordinal.text import windows
-from tordinal.text.windows import TOKENS_AT_ONCE, Windows, batches, embed, forward, place_windows
+from tordinal.text.windows import (
+    TOKENS_AT_ONCE,
+    KeptWindows,
+    Windows,
+    batches,
+    embed,
+    forward,
+    place_windows,
+)
 
 
 @given(st.integers(0, 3000), st.integers(1, 126), st.integers(1, 5))
@@ -40,6 +48,34 @@ def test_each_window_has_the_special_tokens(model):
     assert all(window[0] == start and window[-1] == end for window in long + empty + short)
     assert empty == [[start, end]]
     assert short == [model.tokenizer("bad plot")["input_ids"]]
+
+
+def test_texts_are_cut_once(model, monkeypatch):
+    monkeypatch.setattr(windows, "TEXTS_KEPT", 3)
+    asked = []
+
+    class Counting(Windows):
+        def __call__(self, texts):
+            asked.append(list(texts))
+            return super().__call__(texts)
+
+    texts = ["good story", "bad plot", "good story", "a film", "the book"]
+    cut = Counting(model, length=8, max_windows=4)
+    kept = KeptWindows(cut)
+    for _ in range(2):
+        assert kept(texts) == Windows(model, length=8, max_windows=4)(texts)
+    assert asked == [["good story", "bad plot", "a film", "the book"], ["the book"]]
+
+
+@pytest.mark.parametrize("side", ["left", "right"])
+def test_windows_are_padded_as_the_tokenizer_pads(model, side):
+    model.tokenizer.padding_side = side
+    cut = [[2, 5, 6, 3], [2, 3], [2, 7, 3]]
+    expected = model.tokenizer.pad({"input_ids": cut}, return_tensors="np")
+    found = windows.pad(model.tokenizer, cut)
+    assert set(found) == set(expected)
+    for name, array in found.items():
+        np.testing.assert_array_equal(array, expected[name])
 
 
 def test_a_model_with_short_positions_has_short_windows(model):

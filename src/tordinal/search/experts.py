@@ -123,11 +123,15 @@ def read_experts(experts: Any, n_features: int) -> list[Expert]:
             name, estimator, columns, transductive = type(given).__name__.lower(), given, None, None
             seen[name] += 1
             name = f"{name}-{seen[name]}" if count[name] > 1 else name
+        if isinstance(estimator, type):
+            raise ValueError(
+                f"experts: {estimator.__name__} is a class. Pass {estimator.__name__}()."
+            )
         for method in ("fit", "predict_proba"):
-            if isinstance(estimator, type) or not hasattr(estimator, method):
+            if not hasattr(estimator, method):
                 raise ValueError(
-                    f"experts: {name!r} has no {method}. Pass a classifier, not its class, with "
-                    "fit and predict_proba."
+                    f"experts: {name!r} has no {method}. Pass a classifier with fit and "
+                    "predict_proba."
                 )
         if transductive is None:
             transductive = getattr(_last_step(estimator), "_transductive", False)

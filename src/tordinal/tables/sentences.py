@@ -188,9 +188,14 @@ def read_sentences(
         try:
             X = tuned.fit_transform(texts, rank)
         except ValueError as error:
-            if tune or "too few to tune" not in str(error):
+            if "too few to tune" not in str(error):
                 raise
             n = int((rank != UNLABELED).sum())
+            if tune:
+                raise TableError(
+                    f"`tune`: {n} ratings are too few; rate two different texts of each of two "
+                    "ratings at least, or use the encoder without `tune`"
+                ) from None
             notes.append(f"the encoder was not tuned, because {n} ratings are too few")
         else:
             return SentenceFeatures(name, True, 1, fingerprint(folder), tuned.to_bytes()), X

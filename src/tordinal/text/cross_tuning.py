@@ -12,7 +12,7 @@ from tordinal.model_selection import content_folds
 from tordinal.progress import Progress
 from tordinal.reduction import UNLABELED, Ranks, ranks
 from tordinal.text.tuning import PseudoLabeled, Schedule, boundary_weights, tune
-from tordinal.text.windows import Windows, embed
+from tordinal.text.windows import KeptWindows, Windows, embed
 from tordinal.transduction import class_counts
 
 __all__ = ["TUNING", "CrossTuning", "Work", "count_work", "deal_texts", "read_texts"]
@@ -87,7 +87,8 @@ class CrossTuning:
         self, estimator: Any, model: Any, windows: Windows, texts: list[str],
         rank: Ranks, n_classes: int, seed: int, progress: Progress,
     ):  # fmt: skip
-        self.estimator, self.model, self.windows, self.texts = estimator, model, windows, texts
+        self.estimator, self.model, self.texts = estimator, model, texts
+        self.windows = KeptWindows(windows)
         self.rank, self.n_classes = rank, n_classes
         self.schedule = Schedule(
             estimator.epochs, estimator.batch_size, estimator.learning_rate, estimator.n_layers

@@ -1,6 +1,7 @@
 """Texts as windows of tokens, and windows as embeddings."""
 
 from collections.abc import Callable, Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 import numpy as np
@@ -8,11 +9,12 @@ from numpy.typing import NDArray
 
 from tordinal.text.pretrained import own_random_state
 
-__all__ = ["Windows", "embed", "out_of_memory", "place_windows"]
+__all__ = ["KeptWindows", "Windows", "embed", "out_of_memory", "place_windows"]
 
 LONGEST = 20_000  # characters of a text that are read
 TOKENS_AT_ONCE = {"cpu": 4096, "mps": 16_384, "cuda": 131_072}  # of a batch without gradients
 TEXTS_AT_ONCE = 4096  # whose tokens are in memory, and which are sorted by length together
+TEXTS_KEPT = 5_000  # whose windows are kept while an encoder is tuned: 100 MB at most
 
 Window = list[int]
 Array = NDArray[np.float64]
@@ -81,17 +83,56 @@ class Windows:
         ]
 
 
+class KeptWindows:
+    """Cuts texts that are read again and again only once.
+
+    Parameters
+    ----------
+    cut : Windows
+        Cuts texts into windows.
+    """
+
+    def __init__(self, cut: Windows):
+        self.cut = cut
+        self.kept: dict[str, list[Window]] = {}
+
+    def __call__(self, texts: Sequence[str]) -> list[list[Window]]:
+        """Cut each text that is not known yet."""
+        new = [text for text in dict.fromkeys(texts) if text not in self.kept]
+        found = dict(zip(new, self.cut(new), strict=True))
+        windows = [found[text] if text in found else self.kept[text] for text in texts]
+        self.kept |= dict(islice(found.items(), TEXTS_KEPT - len(self.kept)))
+        return windows
+
+
 def forward(model: Any, windows: Sequence[Window]) -> Any:
     """Embed windows as one batch: a tensor with a row of unit length for each."""
-    from torch.nn.functional import normalize
+    import torch
 
-    batch = model.tokenizer.pad({"input_ids": list(windows)}, return_tensors="pt")
-    batch = {name: tensor.to(model.device) for name, tensor in batch.items()}
-    return normalize(model(batch)["sentence_embedding"], dim=1)
+    batch = {
+        name: torch.from_numpy(array).to(model.device)
+        for name, array in pad(model.tokenizer, windows).items()
+    }
+    return torch.nn.functional.normalize(model(batch)["sentence_embedding"], dim=1)
+
+
+def pad(tokenizer: Any, windows: Sequence[Window]) -> dict[str, NDArray[np.int64]]:
+    """Pad windows to one length. `tokenizer.pad` takes ten times as long, token by token."""
+    sizes = np.array([len(window) for window in windows])
+    place = np.arange(sizes.max())
+    mask = place < sizes[:, None]
+    if tokenizer.padding_side == "left":
+        mask = mask[:, ::-1]
+    ids = np.full(mask.shape, tokenizer.pad_token_id or 0)
+    ids[mask] = np.concatenate(windows)
+    return {"input_ids": ids, "attention_mask": mask.astype(np.int64)}
 
 
 def embed(
-    model: Any, cut: Windows, texts: Sequence[str], on_texts: Callable[[int], None] | None = None
+    model: Any,
+    cut: Windows | KeptWindows,
+    texts: Sequence[str],
+    on_texts: Callable[[int], None] | None = None,
 ) -> Array:
     """Embed texts: the mean of a text's windows, scaled to unit length.
 
@@ -99,7 +140,7 @@ def embed(
     ----------
     model : SentenceTransformer
         The model.
-    cut : Windows
+    cut : Windows or KeptWindows
         Cuts texts into windows.
     texts : sequence of str
         Texts.
