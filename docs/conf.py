@@ -6,6 +6,7 @@ seconds.
 
 import os
 import sys
+import warnings
 from importlib.metadata import version as installed
 from pathlib import Path
 
@@ -44,6 +45,9 @@ nb_execution_raise_on_error = True
 nb_execution_timeout = 300
 nb_execution_in_temp = True
 nb_merge_streams = True
+# What a page prints to standard error is a warning to its reader, and with -W fails the build.
+nb_output_stderr = "warn"
+warnings.filterwarnings("error", category=RuntimeWarning, module="tordinal")  # in the gallery
 numpydoc_show_class_members = False
 autodoc_member_order = "bysource"
 # A name in single backquotes is a link where it can be resolved, and code elsewhere.

@@ -65,7 +65,8 @@ def test_swap_gain_never_falls_with_the_distance(name, a, b):
 
 @pytest.mark.parametrize("name", NAMES)
 def test_known_losses_pass_the_check(name):
-    assert type(check_loss(LOSSES[name]())) is LOSSES[name]
+    with np.errstate(divide="raise", invalid="raise"):
+        assert type(check_loss(LOSSES[name]())) is LOSSES[name]
 
 
 def test_a_loss_that_breaks_definition_3_is_rejected_with_the_place():
@@ -79,7 +80,9 @@ def test_a_loss_that_breaks_definition_3_is_rejected_with_the_place():
         def curvature(self, g):
             return np.zeros_like(g)
 
-    with pytest.raises(ValueError, match=r"first property of Definition 3.*at a = 2"):
+    with pytest.raises(
+        ValueError, match=r"first property of Definition 3\).* 1 at the margin -2 and 1 at 2"
+    ):
         check_loss(Flat())
 
 
@@ -102,6 +105,20 @@ def test_a_loss_that_is_not_convex_or_not_finite_is_rejected():
         check_loss(Ramp())
     with pytest.raises(ValueError, match="finite"):
         check_loss(Infinite())
+
+
+def test_a_slope_that_is_not_that_of_the_values_is_rejected():
+    class Hinge(LOSSES["squared_hinge"]):
+        def slope(self, g):
+            return np.where(g < 1, -1.0, 0.0)
+
+    with pytest.raises(ValueError, match=r"slope\(g\) must be the derivative of value\(g\)"):
+        check_loss(Hinge())
+
+
+def test_a_class_instead_of_an_object_is_rejected_with_the_remedy():
+    with pytest.raises(TypeError, match=r"is a class. Pass an object: loss=Hinge\(\)"):
+        check_loss(LOSSES["hinge"])
 
 
 def test_an_object_without_the_methods_is_rejected():

@@ -100,6 +100,15 @@ def test_the_model_is_saved_and_predicts_data_frames(rated, tmp_path):
         model.predict(new.assign(review=""))
 
 
+def test_an_order_may_be_written_as_for_the_command():
+    table = frame()
+    table["stars"] = table["stars"].map(dict(enumerate(WORDS, start=1)))
+    as_list, as_text = (
+        rate_table(table, **FAST, order=order).frame for order in (WORDS, ", ".join(WORDS))
+    )
+    pd.testing.assert_frame_equal(as_list, as_text)
+
+
 def test_ordered_categoricals_keep_their_order_and_type():
     words = frame()["stars"].map(dict(enumerate(WORDS, start=1)))
     kind = pd.CategoricalDtype(WORDS, ordered=True)

@@ -9,7 +9,7 @@ features: the larger p, the more the classes overlap. 50 of 1,500 rows are label
 # %%
 # Three answers for the unlabelled rows. `REDSVM` puts them between thresholds that come from the
 # labelled rows alone. With the same projection, Algorithm 2 hands out the ranks in the proportions of
-# the labelled rows. `TOR` goes on from there, with training and swaps. Means of three draws; vertical
+# the labelled rows. `TOR` continues from there, with training and swaps. Means of three draws; vertical
 # lines are standard errors of the difference to the line above.
 import matplotlib.pyplot as plt
 import numpy as np

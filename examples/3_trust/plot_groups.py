@@ -8,7 +8,7 @@ the others.
 """
 
 # %%
-# Made-up reviews of eight products, of which every third is rated. Crosses are the true averages.
+# Made-up reviews of eight products; every third review is rated. Crosses are the true averages.
 import matplotlib.pyplot as plt
 import numpy as np
 import pandas as pd

@@ -2,8 +2,9 @@
 How do I use a loss of my own?
 ==============================
 
-Any object with `value`, `slope` and `curvature` as functions of the margin is a loss. This one is
-the modified Huber loss: a squared hinge that goes on as a straight line, so that one absurd label
+An object with `value`, `slope` (its derivative) and `curvature` (its second derivative) as functions
+of the margin is a loss, if it is convex and larger for wrong rows than for right ones. This one is
+the modified Huber loss: a squared hinge that continues as a straight line, so that one absurd label
 cannot pull the model far.
 """
 

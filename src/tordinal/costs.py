@@ -116,7 +116,9 @@ def weigh_classes(class_weight: Any, classes: NDArray[Any], rank: Ranks) -> Arra
         if label not in listed:
             raise ValueError(f"class_weight: {label!r} is not among the classes {listed[:10]}.")
         if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
-            raise ValueError(f"class_weight: the weight of {label!r} must be positive: {weight!r}.")
+            raise ValueError(
+                f"class_weight: the weight of {label!r} must be positive, got {weight!r}."
+            )
         weights[listed.index(label)] = weight
     return weights
 

@@ -180,7 +180,7 @@ class Custom(Kernel):
         if values.shape != (A.shape[0], B.shape[0]):
             raise ValueError(
                 f"kernel={self.function!r} returned an array of shape {values.shape} for "
-                f"{A.shape[0]} and {B.shape[0]} rows"
+                f"{A.shape[0]} and {B.shape[0]} rows. Return one value for each pair of rows."
             )
         return values
 

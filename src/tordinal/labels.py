@@ -129,8 +129,8 @@ def encode_labels(
     order_array = _distinct(labels) if order is None else _checked_order(order)
     if order is None and len(order_array) > 2 and isinstance(order_array.tolist()[0], str):
         warnings.warn(
-            "y: the labels are strings and no order was given, so they are ordered by the "
-            f"alphabet: {' < '.join(map(repr, order_array.tolist()[:6]))}"
+            "y: the labels are strings and no order was given, so they are ordered "
+            f"alphabetically: {' < '.join(map(repr, order_array.tolist()[:6]))}"
             f"{' < ...' if len(order_array) > 6 else ''}. Pass `classes` with the labels from the "
             "lowest to the highest, or an ordered categorical.",
             UserWarning,

@@ -173,7 +173,8 @@ def check_loss(loss: object) -> Loss:
     """Resolve the `loss` parameter of an estimator: a name from Table II, or an object.
 
     The first property of Definition 3 is tested on a grid of margins, and so is what the solvers
-    rely on: finite values, no fall of the slope (convexity), and two lines where there is a `box`.
+    rely on: finite values, no fall of the slope (convexity), slopes that belong to the values, and
+    two lines where there is a `box`.
 
     Examples
     --------
@@ -185,6 +186,8 @@ def check_loss(loss: object) -> Loss:
             known = ", ".join(map(repr, LOSSES))
             raise ValueError(f"loss={loss!r} is not known. Choose one of {known}.")
         return LOSSES[loss]()
+    if isinstance(loss, type):
+        raise TypeError(f"loss={loss!r} is a class. Pass an object: loss={loss.__name__}().")
     smooth = getattr(loss, "box", None) is None
     needed = ("value", "slope", "curvature") if smooth else ("value", "slope")
     missing = [name for name in needed if not callable(getattr(loss, name, None))]
@@ -207,15 +210,27 @@ def _check_definition_3(loss: Loss) -> None:
     wrong, right = values[: len(_SIDE)][::-1], values[len(_SIDE) :]
     if (broken := wrong <= right).any():
         raise ValueError(
-            f"loss={loss!r} breaks the first property of Definition 3, l(-a) > l(a) for every "
-            f"a > 0: at a = {_SIDE[broken][0]:g} it is l(-a) = {wrong[broken][0]:g} and "
-            f"l(a) = {right[broken][0]:g}."
+            f"loss={loss!r} must be larger on the wrong side of a threshold than as far on the "
+            f"right side (the first property of Definition 3), but its value is "
+            f"{wrong[broken][0]:g} at the margin {-_SIDE[broken][0]:g} and {right[broken][0]:g} at "
+            f"{_SIDE[broken][0]:g}."
         )
     slopes = np.asarray(loss.slope(_MARGINS), dtype=np.float64)
     if (falls := np.diff(slopes) < -1e-9).any():
         where = _MARGINS[1:][falls][0]
         raise ValueError(
             f"loss={loss!r} must be convex, but its slope falls near the margin {where:g}."
+        )
+    # The rise of a convex function over a gap lies between those that the slopes at its ends give.
+    gaps, rises = np.diff(_MARGINS), np.diff(values)
+    slack = 1e-6 * (1 + np.abs(values[:-1]))  # what single precision would round away
+    if (
+        wrong_slope := (slopes[1:] * gaps < rises - slack) | (slopes[:-1] * gaps > rises + slack)
+    ).any():
+        where = _MARGINS[1:][wrong_slope][0]
+        raise ValueError(
+            f"loss={loss!r}: slope(g) must be the derivative of value(g), but it is not near the "
+            f"margin {where:g}."
         )
 
 

@@ -36,7 +36,7 @@ def rate_table(
     text: str | Sequence[str] = (),
     columns: str | Sequence[str] | None = None,
     drop: str | Sequence[str] = (),
-    order: Sequence[Any] | None = None,
+    order: Sequence[Any] | str | None = None,
     missing: str | Sequence[str] = (),
     features: Any = None,
     hint: str | Sequence[str] = (),
@@ -80,9 +80,9 @@ def rate_table(
         Columns to learn from. None: all that are useful, or those of `text`.
     drop : str or sequence of str, default=()
         Columns to exclude.
-    order : sequence or None, default=None
-        Ratings from the lowest to the highest. None: the order of numbers, of an ordered
-        categorical, or of a well-known scale.
+    order : sequence, str or None, default=None
+        Ratings from the lowest to the highest, as a list or separated by commas. None: the order of
+        numbers, of an ordered categorical, or of a well-known scale.
     missing : str or sequence of str, default=()
         Cells that stand for no value, besides the usual ones.
     features : array-like, path or None, default=None
@@ -190,6 +190,8 @@ def rate_table(
     )  # fmt: skip
     if settings.encoder not in (None, WORDLLAMA):
         find_encoder(settings)  # before the table is read
+    if isinstance(order, str):
+        order = [name.strip() for name in order.split(",")]
     by = _names(by)
     listen = callback or (lambda task, done, total: None)
     source = os.path.basename(os.fspath(table)) if isinstance(table, (str, os.PathLike)) else ""

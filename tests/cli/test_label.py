@@ -173,7 +173,7 @@ def bad_inputs(folder):
         "every cell is empty": [folder / "empty.csv", *target, "-o", out],
         "every row is rated already": [folder / "full.csv", *target, "-o", out],
         "all 2 ratings are '1'": [folder / "one.csv", *target, "-o", out],
-        "Did you mean a regression?": [folder / "many.csv", *target, "-o", out],
+        "turn it into ranks with": [folder / "many.csv", *target, "-o", out],
         "line 3 has 3 cells": [folder / "ragged.csv", *target, "-o", out],
         "holds binary data": [folder / "binary.csv", *target, "-o", out],
         "line 2 is not UTF-8": [folder / "latin.csv", *target, "-o", out],

@@ -1,4 +1,5 @@
 import os
+import re
 import subprocess
 import sys
 
@@ -41,6 +42,16 @@ def test_help_reads_like_a_manual_and_imports_nothing_heavy():
         "--seed",
     ):
         assert option in done.stdout
+
+
+def test_help_wraps_at_any_width_and_flags_take_no_value():
+    lines = run("label", "--help", env={"COLUMNS": "60"}).output.splitlines()
+    start = next(i for i, line in enumerate(lines) if "OUT has every row" in line)
+    paragraph = lines[start : next(i for i in range(start, 99) if not lines[i].strip())]
+    assert all(len(line.split()) > 3 for line in paragraph[:-1])
+    assert not any("--quick" in line and "bool" in line for line in lines)
+    titles = [found[1] for line in lines if (found := re.match(r"╭─ (\w+) ─", line))]
+    assert titles == ["Arguments", "Options", "Input", "Model", "Output", "Run"]
 
 
 def test_an_unknown_method_is_rejected_with_the_known_ones():

@@ -210,7 +210,7 @@ def test_two_runs_do_not_share_a_folder(tmp_path):
     with alone_in(tmp_path):
         result = CliRunner().invoke(app, ["reproduce", "claims", "--out", str(tmp_path)])
     assert result.exit_code == 2
-    assert "another run is at work" in result.output
+    assert "another run is writing to" in result.output
     with pytest.raises(KeyboardInterrupt), alone_in(tmp_path):
         raise KeyboardInterrupt
     assert os.listdir(tmp_path) == []

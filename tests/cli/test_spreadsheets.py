@@ -176,11 +176,12 @@ def test_columns_that_drown_a_review_are_excluded_and_reported(tmp_path):
     names = [" ".join(rng.choice(words, 6)) for _ in range(25)]
     products = [names[i] for i in rng.integers(0, len(names), len(texts))]
     given = pd.Series(stars, dtype="Int64").where(np.arange(300) % 4 == 0)
-    table = pd.DataFrame({"review": texts, "product": products, "stars": given})
+    table = pd.DataFrame({"review": texts, "product": products, "price": rng.random(300).round(3)})
+    table["stars"] = given
     table.to_csv(tmp_path / "t.csv", index=False)
     said = run("label", tmp_path / "t.csv", "--target", "stars", "-o", tmp_path / "o.csv", *FAST,
                env={"COLUMNS": "200"}).output  # fmt: skip
-    assert "excluded, because held-out rows are rated as well without: product" in said
+    assert "excluded, because held-out rows are rated as well without them: product, price;" in said
     kept = run("label", tmp_path / "t.csv", "--target", "stars", "-o", tmp_path / "p.csv", *FAST,
                "--columns", "review,product", env={"COLUMNS": "200"}).output  # fmt: skip
     assert "excluded, because" not in kept

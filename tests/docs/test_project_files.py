@@ -69,3 +69,9 @@ def test_the_source_distribution_includes_these_files():
     ]:
         assert name in included
         assert (ROOT / name.removeprefix("/")).exists()
+
+
+def test_the_install_page_lists_every_extra():
+    page = (ROOT / "docs" / "guide" / "install.md").read_text()
+    listed = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
+    assert sorted(listed) == sorted(PROJECT["optional-dependencies"])

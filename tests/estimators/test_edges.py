@@ -131,7 +131,9 @@ def test_rows_to_score_need_labels():
 def test_strings_without_an_order_are_warned_about():
     X, y = ordinal_problem(40, 3)
     words = np.array(["low", "mid", "top"])[y]
-    with pytest.warns(UserWarning, match="alphabet: 'low' < 'mid' < 'top'. Pass `classes`"):
+    with pytest.warns(
+        UserWarning, match="ordered alphabetically: 'low' < 'mid' < 'top'. Pass `classes`"
+    ):
         REDSVM().fit(X, words)
     with warnings.catch_warnings():
         warnings.simplefilter("error")

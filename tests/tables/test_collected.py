@@ -59,7 +59,7 @@ def test_the_log_counts_where_it_differs_and_what_does_not_fit_is_reported(log):
     assert whole["stars"] == ["5", "", "1", ""]
     for words in (
         "2 ratings were read",
-        "1 rows have another rating in the table; the log counts",
+        "1 rows have another rating in the table; the one in the log is used",
         "1 rows are rated differently by different raters",
         "1 rated rows have changed since they were rated, so their ratings are not used: row 3",
         "1 rated rows are gone since they were rated, so their ratings are not used: row 99",

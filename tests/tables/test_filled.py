@@ -24,7 +24,10 @@ def test_a_form_that_was_filled_in_comes_back_to_its_rows():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        (lambda form: form["review"].__setitem__(0, "changed"), "row 4 is not what it was"),
+        (
+            lambda form: form["review"].__setitem__(0, "changed"),
+            "row 4 has changed since the form was written: its review differs",
+        ),
         (lambda form: form["row"].__setitem__(0, 99), "no row 99"),
         (lambda form: form["row"].__setitem__(0, "x"), "no row x"),
         (lambda form: form["row"].__setitem__(0, 3.5), "no row 3.5"),
@@ -61,7 +64,7 @@ def test_two_ratings_of_one_row_must_agree():
     form["stars"][:] = [5.0]
     assert fill_in(table(), "stars", form)[0].startswith("1 ")
     form["stars"][:] = ["4"]
-    with pytest.raises(TableError, match="rated 4 there and 5 in the table"):
+    with pytest.raises(TableError, match="rated 4 in the form and 5 in the table"):
         fill_in(table(), "stars", form)
 
 
@@ -91,7 +94,7 @@ def test_none_is_a_rating_in_the_form_where_the_scale_of_the_column_says_so():
     assert whole["pain"][8:10] == ["none", "mild"]
     form = to_fill_in(on_a_scale(), "pain", [0])
     form["pain"][:] = ["mild"]
-    with pytest.raises(TableError, match="rated mild there and none in the table"):
+    with pytest.raises(TableError, match="rated mild in the form and none in the table"):
         fill_in(on_a_scale(), "pain", form)
 
 

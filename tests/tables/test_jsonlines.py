@@ -21,5 +21,5 @@ def test_keys_that_come_later_are_columns_too():
 
 def test_half_a_character_is_rejected_and_a_whole_one_is_read():
     assert read_jsonlines("t", '{"a": "\\ud83d\\ude00"}').columns == [["\U0001f600"]]
-    with pytest.raises(TableError, match="t: line 2 holds half a character"):
+    with pytest.raises(TableError, match="t: line 2 holds half of a surrogate pair"):
         read_jsonlines("t", '{"a": "b"}\n{"a": ["\\ud800"]}')

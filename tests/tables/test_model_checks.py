@@ -69,7 +69,7 @@ def test_a_sound_model_passes_and_each_kind_of_damage_does_not():
         def damage(m):
             m.encoder.training_[name] = change(m.encoder.training_[name])
 
-        damaged(damage, "training table is damaged|not a number")
+        damaged(damage, "training table is damaged|not numbers")
 
     def counts(value):
         damaged(lambda m: m.card.update(counts=value), "description is damaged")
@@ -93,7 +93,7 @@ def test_a_sound_model_passes_and_each_kind_of_damage_does_not():
         counts({"given": [1] * 5, "predicted": [n] * 5})
     damaged(outside, "", kernel="rbf")
     damaged(too_narrow, "support vectors do not fit", kernel="rbf")
-    damaged(not_a_number, "not a number")
+    damaged(not_a_number, "not numbers")
     damaged(words, "words of a text")
     damaged(categories, "categories of a column")
     damaged(card, "'rows'")

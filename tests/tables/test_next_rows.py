@@ -54,7 +54,7 @@ def test_a_single_class_is_enough_if_the_scale_is_named():
         (["low"] * 3 + [None] * 57, ["mid", "high"], "holds 'low', which `order` does not name"),
         (["low"] * 60, ["low", "high"], "every row is rated already"),
         ([None] * 60, ["low", "low"], "name each rating once"),
-        ([None] * 60, ["low"], "name all ratings from"),
+        ([None] * 60, ["low"], "name at least two ratings"),
     ],
 )
 def test_what_is_missing_is_reported(grades, order, message):

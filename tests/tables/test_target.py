@@ -60,16 +60,17 @@ def test_text_that_begins_with_numbers_is_ordered_by_them():
         (["a", "b", ""], ["a", "a"], "each rating once"),
         ([[1], [2], None], None, "values of type list"),
         (["a", "b", ""], ["a", "b", ""], "one of the names is empty"),
-        (["a", "b", ""], ["a<b"], "`order` a<b: name all ratings .* separated by commas"),
-        (["1,5", "2,5", ""], ["1", "5", "2", "5"], "'5' stands there twice.*comma: \"1,5\""),
+        (["a", "b", ""], ["a<b"], "`order` a<b: name at least two ratings.* separated by commas"),
+        (["1,5", "2,5", ""], ["1", "5", "2", "5"], "'5' occurs twice.*comma: \"1,5\""),
         (["1,5", "2,5", ""], ["1.5", "2.5"], "does not name; .*quotes around a rating"),
-        ([1.0, 2.0, float("inf"), None], None, "holds inf, which is no rating"),
+        ([1.0, 2.0, float("inf"), None], None, "holds inf, which is not a rating"),
         (["a" * 999, "b", "c", ""], None, "'aaaaa*\\.\\.\\.' \\(1\\), 'b'"),
         (
             [str(i) for i in range(5000)] + [""],
             None,
-            "5,000 distinct values. Did you mean a regression",
+            "5,000 distinct values, but .* at most 30. To rate a number, turn it into ranks",
         ),
+        ([f"review {i} x" for i in range(99)] + [""], None, "99 .* Name the column of the ratings"),
     ],
 )
 def test_what_cannot_be_a_target_is_rejected(cells, order, message):

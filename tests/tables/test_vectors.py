@@ -101,8 +101,8 @@ def test_what_cannot_be_read_is_an_error_of_input(tmp_path):
     (tmp_path / "bad.npy").write_bytes(b"\x93NUMPY no")
     np.savez(tmp_path / "two.npz", a=E, b=E)
     for name, message in (
-        ("o.npy", "is no NumPy file of numbers"),
-        ("bad.npy", "is no NumPy file of numbers"),
+        ("o.npy", "is not a NumPy file of numbers"),
+        ("bad.npy", "is not a NumPy file of numbers"),
         ("two.npz", "must hold one array, and has 2: a, b"),
         ("none.npy", "cannot be read: No such file"),
     ):

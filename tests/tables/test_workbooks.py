@@ -88,7 +88,7 @@ def test_other_tables_become_a_workbook_of_plain_values():
 
 
 def test_a_missing_sheet_and_an_empty_one_are_rejected():
-    with pytest.raises(TableError, match="there are: Reviews, Notes"):
+    with pytest.raises(TableError, match="choose from Reviews, Notes"):
         read_workbook("t.xlsx", workbook(), "Data")
     with pytest.raises(TableError, match="is empty"):
         read_workbook("t.xlsx", saved(openpyxl.Workbook()), None)

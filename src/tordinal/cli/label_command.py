@@ -7,6 +7,10 @@ from typing import Annotated
 import typer
 
 from tordinal.cli.options import (
+    INPUT,
+    MODEL,
+    OUTPUT,
+    RUN,
     Abstain,
     ClassWeight,
     Columns,
@@ -66,6 +70,7 @@ def label(
         typer.Option(
             metavar='"A,B,C"',
             help="Ratings from the lowest to the highest, if they are not numbers.",
+            rich_help_panel=INPUT,
         ),
     ] = None,
     missing: Missing = None,
@@ -74,25 +79,35 @@ def label(
     method: Annotated[
         Method,
         typer.Option(
-            help="auto chooses by cross-validation, and whether unrated rows help; "
-            "tor uses them, redsvm does not."
+            help="auto chooses the model by cross-validation, and whether to use the unrated rows; "
+            "tor uses them, redsvm does not.",
+            rich_help_panel=MODEL,
         ),
     ] = Method.auto,
     C: Annotated[
         float | None,
-        typer.Option("--C", help="Cost of errors. Default: 1 for tor and redsvm, chosen by auto."),
+        typer.Option(
+            "--C",
+            help="Cost of errors. Default: 1 for tor and redsvm, chosen by auto.",
+            metavar="C",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     kernel: Annotated[
         str | None,
         typer.Option(
-            help="Kernel: linear, perceptron, rbf, poly or laplacian. Default: chosen by auto."
+            help="Kernel: linear, perceptron, rbf, poly or laplacian. Default: chosen by auto.",
+            metavar="KERNEL",
+            rich_help_panel=MODEL,
         ),
     ] = None,
     loss: Annotated[
         str | None,
         typer.Option(
             help="Loss: hinge, squared_hinge, logistic, square or laplacian. Default: hinge, or "
-            "chosen by auto."
+            "chosen by auto.",
+            metavar="LOSS",
+            rich_help_panel=MODEL,
         ),
     ] = None,
     encoder: Annotated[
@@ -101,24 +116,44 @@ def label(
             metavar="MODEL",
             help="Sentence encoder for the texts: a folder or name of a model of "
             'sentence-transformers (pip install "tordinal\\[encoder]"), or wordllama.',
+            rich_help_panel=MODEL,
         ),
     ] = None,
     tune: Annotated[
         bool | None,
-        typer.Option(help="Tune the encoder to the ratings. Default: if there is a GPU."),
+        typer.Option(
+            help="Tune the encoder to the ratings. Default: if there is a GPU.",
+            metavar="",
+            rich_help_panel=MODEL,
+        ),
     ] = None,
     download: Annotated[
-        bool, typer.Option("--download", help="Download the encoder if it is not in the cache.")
+        bool,
+        typer.Option(
+            "--download",
+            help="Download the encoder if it is not in the cache.",
+            metavar="",
+            rich_help_panel=MODEL,
+        ),
     ] = False,
     embeddings: Annotated[
         bool,
         typer.Option(
-            "--embeddings", "--meaning", hidden=True, help="Deprecated: --encoder wordllama."
+            "--embeddings",
+            "--meaning",
+            hidden=True,
+            help="Deprecated: --encoder wordllama.",
+            metavar="",
         ),
     ] = False,
     quick: Annotated[
         bool,
-        typer.Option("--quick", help="Choose one of a few models: takes seconds, less accurate."),
+        typer.Option(
+            "--quick",
+            help="Choose one of a few models: takes seconds, less accurate.",
+            metavar="",
+            rich_help_panel=MODEL,
+        ),
     ] = False,
     cost: Cost = None,
     class_weight: ClassWeight = None,
@@ -132,6 +167,7 @@ def label(
             "--next",
             metavar="N FILE",
             help="Write the N rows whose ratings would help most, to fill in.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     filled: Filled = None,
@@ -142,21 +178,41 @@ def label(
         typer.Option(
             metavar="COLUMN",
             help="Estimate average and shares per group of a column; may be given several times.",
+            rich_help_panel=OUTPUT,
         ),
     ] = None,
     groups: Annotated[
-        str | None, typer.Option(metavar="G.csv", help="Write the estimates per group (--by).")
+        str | None,
+        typer.Option(
+            metavar="G.csv", help="Write the estimates per group (--by).", rich_help_panel=OUTPUT
+        ),
     ] = None,
     reweight: Reweight = False,
     report: Annotated[
-        str | None, typer.Option(metavar="R.html", help="Write a report for a browser.")
+        str | None,
+        typer.Option(
+            metavar="R.html", help="Write a report for a browser.", rich_help_panel=OUTPUT
+        ),
     ] = None,
     model: Annotated[
-        str | None, typer.Option(metavar="M.skops", help="Save the model for `tordinal predict`.")
+        str | None,
+        typer.Option(
+            metavar="M.skops", help="Save the model for `tordinal predict`.", rich_help_panel=OUTPUT
+        ),
     ] = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same result.", min=0, max=2**32 - 1)] = 0,
+    seed: Annotated[
+        int,
+        typer.Option(
+            help="Same seed, same result.", min=0, max=2**32 - 1, metavar="N", rich_help_panel=RUN
+        ),
+    ] = 0,
     jobs: Annotated[
-        int | None, typer.Option(help="Fits at the same time; -1 uses all cores.")
+        int | None,
+        typer.Option(
+            help="Number of fits that run at the same time; -1 uses all cores.",
+            rich_help_panel=RUN,
+            metavar="N",
+        ),
     ] = None,
     scheduler: Scheduler = None,
     encoding: Encoding = None,
@@ -169,7 +225,7 @@ def label(
     OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted,
     COLUMN_confidence (from 0 to 1) and COLUMN_source (given, predicted, or unsure with --abstain).
 
-    A folder or a quoted pattern means many tables, which need not fit this machine: they are rated
+    A folder or a quoted pattern means many tables, which need not fit into memory: they are rated
     on a Dask cluster, and OUT is a folder with a Parquet file for each.
 
     The kind of each column is inferred: numbers are scaled, categories one-hot encoded, long texts

@@ -1,5 +1,6 @@
 """The ``tordinal`` command. Heavy modules are imported by the commands that need them."""
 
+import inspect as inspect_module
 from enum import StrEnum
 from pathlib import Path
 from typing import Annotated
@@ -29,7 +30,7 @@ app = typer.Typer(
     help="Transductive ordinal regression: "
     "some rows of a table have an ordered rating; rate the rest.",
     epilog="Exit status: 0 done; 2 wrong input or interrupted; 70 a bug in tordinal. "
-    "Except with 0, nothing is written.",
+    "Nothing is written unless it is 0.",
     no_args_is_help=True,
     pretty_exceptions_show_locals=False,
     rich_markup_mode="rich",
@@ -54,7 +55,11 @@ def tordinal(
     version: Annotated[
         bool,
         typer.Option(
-            "--version", callback=_version, is_eager=True, help="Show the version and exit."
+            "--version",
+            callback=_version,
+            is_eager=True,
+            help="Show the version and exit.",
+            metavar="",
         ),
     ] = False,
 ) -> None:
@@ -137,7 +142,10 @@ def inspect(
 def reproduce(
     figure: Annotated[FigureName, typer.Argument(help="What to reproduce.")],
     realizations: Annotated[
-        int, typer.Option(help="Independent realisations; their seeds are 0, 1, ...", min=1)
+        int,
+        typer.Option(
+            help="Independent realisations; their seeds are 0, 1, ...", min=1, metavar="N"
+        ),
     ] = 20,
     labels: Annotated[
         str | None, typer.Option(metavar="100,400", help="Numbers of labels. Default: the paper's.")
@@ -146,9 +154,14 @@ def reproduce(
         str | None, typer.Option(metavar="A,B", help="Only these datasets.")
     ] = None,
     ours: Annotated[
-        bool, typer.Option("--ours", help="Add methods beyond the paper: optimal swaps, TORCV.")
+        bool,
+        typer.Option(
+            "--ours", help="Add methods beyond the paper: optimal swaps, TORCV.", metavar=""
+        ),
     ] = False,
-    jobs: Annotated[int, typer.Option(help="Runs at the same time; -1 uses all cores.")] = 1,
+    jobs: Annotated[
+        int, typer.Option(help="Number of runs at the same time; -1 uses all cores.", metavar="N")
+    ] = 1,
     data: Annotated[
         str | None,
         typer.Option(
@@ -200,7 +213,7 @@ def demo(
         int, typer.Option(help="Grades that are kept; the others are hidden.", min=10, max=400)
     ] = 60,
     seed: Annotated[
-        int, typer.Option(help="Seed of the choice of grades that are kept.", min=0)
+        int, typer.Option(help="Seed of the choice of grades that are kept.", min=0, metavar="N")
     ] = 0,
     reviews: Annotated[
         Path | None,
@@ -228,6 +241,12 @@ def demo(
             write_reviews(reviews, seed)
         else:
             run_demo(out, labels, seed)
+
+
+for _command in app.registered_commands:
+    # typer keeps line breaks of docstrings: one line for each paragraph wraps at any width.
+    _paragraphs = inspect_module.cleandoc(_command.callback.__doc__ or "").split("\n\n")
+    _command.help = "\n\n".join(" ".join(text.split()) for text in _paragraphs)
 
 
 def main() -> None:

@@ -37,7 +37,7 @@ def next_rows(
     out: Annotated[
         str, typer.Option("--out", "-o", metavar="FORM", help="Where the form to fill in goes.")
     ],
-    n: Annotated[int, typer.Option("-n", help="Number of rows.", min=1)] = 20,
+    n: Annotated[int, typer.Option("-n", help="Number of rows.", min=1, metavar="N")] = 20,
     filled: Filled = None,
     ratings: Ratings = None,
     text: Texts = None,
@@ -46,18 +46,20 @@ def next_rows(
     order: NewOrder = None,
     missing: Missing = None,
     sheet: Sheet = None,
-    seed: Annotated[int, typer.Option(help="Same seed, same rows.", min=0, max=2**32 - 1)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Same seed, same rows.", min=0, max=2**32 - 1, metavar="N")
+    ] = 0,
     encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
     debug: Debug = False,
 ) -> None:
-    """Choose the rows to rate next, from the first rating on.
+    """Choose the rows to rate next, even before there is any rating.
 
     FORM has N rows of FILE and an empty column for the rating: fill it in with a spreadsheet.
     Three quarters of the rows are those whose ratings help most; before there are two different
     ratings, rows that cover the data. The others are drawn at random. FORM records how each row was
-    drawn, so that errors and averages can be estimated although difficult rows were preferred.
+    drawn, so that errors and averages can be estimated even though difficult rows were preferred.
 
     [bold]Examples[/]
 

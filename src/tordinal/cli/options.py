@@ -33,12 +33,19 @@ __all__ = [
     "Weight",
 ]
 
+# Groups of options in the help. Flags have an empty metavar: they take no value.
+INPUT = "Input"
+MODEL = "Model"
+OUTPUT = "Output"
+RUN = "Run"
+
 Cost = Annotated[
     str | None,
     typer.Option(
         metavar="low=2",
         help="What errors cost: low=2 makes predictions that are too low twice as bad; high=3; or "
-        "a matrix (rows: true ratings), as 0,1,2;1,0,1;2,1,0 or a file.",
+        "a matrix (rows: true ratings), such as 0,1,2;1,0,1;2,1,0, or a file with one.",
+        rich_help_panel=MODEL,
     ),
 ]
 ClassWeight = Annotated[
@@ -46,19 +53,23 @@ ClassWeight = Annotated[
     typer.Option(
         "--class-weight",
         metavar="balanced",
-        help="balanced: rare ratings count as much as frequent ones; or weights, as 5=3,1=2.",
+        help="balanced: rare ratings count as much as frequent ones; or weights, such as 5=3,1=2.",
+        rich_help_panel=MODEL,
     ),
 ]
 Weight = Annotated[
     str | None,
-    typer.Option(metavar="COLUMN", help="Column with the weight of each given rating."),
+    typer.Option(
+        metavar="COLUMN", help="Column with the weight of each given rating.", rich_help_panel=INPUT
+    ),
 ]
 Features = Annotated[
     str | None,
     typer.Option(
         metavar="E.npy",
-        help="Embeddings or other numbers to learn from: .npy, or .npz with one array, a row per "
-        "row of FILE.",
+        help="Embeddings or other numbers to use beside FILE: .npy, or .npz with one array, with a "
+        "row for each row of FILE.",
+        rich_help_panel=INPUT,
     ),
 ]
 Hint = Annotated[
@@ -68,10 +79,17 @@ Hint = Annotated[
         help="Column with a noisy rating from elsewhere, such as a language model's, on any "
         "ordered scale: it is recalibrated by the ratings, and used if it helps. May be given "
         "several times.",
+        rich_help_panel=INPUT,
     ),
 ]
 Reasons = Annotated[
-    bool, typer.Option("--reasons", help="Add a column with the main reasons of each rating.")
+    bool,
+    typer.Option(
+        "--reasons",
+        help="Add a column with the main reasons of each rating.",
+        metavar="",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Reweight = Annotated[
     bool,
@@ -79,15 +97,39 @@ Reweight = Annotated[
         "--reweight",
         help="Weigh given ratings by how rarely rows like theirs are rated, in averages and shares "
         "of the whole table.",
+        metavar="",
+        rich_help_panel=OUTPUT,
     ),
 ]
-Quiet = Annotated[bool, typer.Option("--quiet", "-q", help="Print errors only.")]
-Debug = Annotated[bool, typer.Option("--debug", help="Print the traceback of an error.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace existing files without asking.")]
-Encoding = Annotated[
-    str | None, typer.Option(help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.")
+Quiet = Annotated[
+    bool, typer.Option("--quiet", "-q", help="Print errors only.", metavar="", rich_help_panel=RUN)
 ]
-Sheet = Annotated[str | None, typer.Option(help="Sheet of an .xlsx FILE. Default: the first.")]
+Debug = Annotated[
+    bool,
+    typer.Option(
+        "--debug", help="Print the traceback of an error.", metavar="", rich_help_panel=RUN
+    ),
+]
+Force = Annotated[
+    bool,
+    typer.Option(
+        "--force", help="Replace existing files without asking.", metavar="", rich_help_panel=OUTPUT
+    ),
+]
+Encoding = Annotated[
+    str | None,
+    typer.Option(
+        help="Encoding of a CSV, TSV or JSON-lines FILE, if it is not UTF-8.",
+        metavar="NAME",
+        rich_help_panel=INPUT,
+    ),
+]
+Sheet = Annotated[
+    str | None,
+    typer.Option(
+        help="Sheet of an .xlsx FILE. Default: the first.", metavar="NAME", rich_help_panel=INPUT
+    ),
+]
 Table = Annotated[
     str, typer.Argument(metavar="FILE", help="Table: .xlsx, .csv, .tsv, .jsonl or .parquet.")
 ]
@@ -105,21 +147,30 @@ RatedOut = Annotated[
 ]
 Texts = Annotated[
     list[str] | None,
-    typer.Option(metavar="COLUMN", help="Column to read as text; may be given several times."),
+    typer.Option(
+        metavar="COLUMN",
+        help="Column to read as text; may be given several times.",
+        rich_help_panel=INPUT,
+    ),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
-        metavar="A,B", help="Columns to learn from. Default: all useful ones, or those of --text."
+        metavar="A,B",
+        help="Columns to learn from. Default: all useful ones, or those of --text.",
+        rich_help_panel=INPUT,
     ),
 ]
-Drop = Annotated[list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.")]
+Drop = Annotated[
+    list[str] | None, typer.Option(metavar="A,B", help="Columns to exclude.", rich_help_panel=INPUT)
+]
 NewOrder = Annotated[
     str | None,
     typer.Option(
         metavar='"A,B,C"',
         help="Ratings from the lowest to the highest. Needed before two different ratings are "
         "given.",
+        rich_help_panel=INPUT,
     ),
 ]
 Missing = Annotated[
@@ -127,13 +178,15 @@ Missing = Annotated[
     typer.Option(
         metavar='"A,B"',
         help="Cells that mean a missing value, besides empty ones, n/a, ? and -.",
+        rich_help_panel=INPUT,
     ),
 ]
 Filled = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FILE",
-        help="A form written by --next or tordinal next, filled in; once for each round.",
+        help="Filled-in form that --next or tordinal next wrote; once for each round.",
+        rich_help_panel=INPUT,
     ),
 ]
 Ratings = Annotated[
@@ -141,22 +194,36 @@ Ratings = Annotated[
     typer.Option(
         metavar="FILE",
         help="Log of ratings (TABLE.ratings.jsonl), or a table with the columns row and COLUMN.",
+        rich_help_panel=INPUT,
     ),
 ]
 SavedModel = Annotated[
     str, typer.Argument(metavar="MODEL", help="Model saved by `tordinal label --model`.")
 ]
 Probabilities = Annotated[
-    bool, typer.Option("--probabilities", help="Add a column with the probability per rating.")
+    bool,
+    typer.Option(
+        "--probabilities",
+        help="Add a column with the probability of each rating.",
+        metavar="",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Abstain = Annotated[
     float | None,
-    typer.Option(metavar="0.6", help="Leave rows below this confidence unrated.", min=0.0, max=1.0),
+    typer.Option(
+        metavar="0.6",
+        help="Leave rows below this confidence unrated.",
+        min=0.0,
+        max=1.0,
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Scheduler = Annotated[
     str | None,
     typer.Option(
         metavar="ADDRESS",
-        help="Fit on the Dask cluster of this scheduler; local uses a cluster on this machine.",
+        help="Work on the Dask cluster of this scheduler; local starts a cluster on this machine.",
+        rich_help_panel=RUN,
     ),
 ]

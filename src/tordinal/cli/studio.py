@@ -45,14 +45,14 @@ def studio(
         ),
     ] = None,
     rater: Annotated[
-        str, typer.Option(metavar="NAME", help="Who rates, where several people do.")
+        str, typer.Option(metavar="NAME", help="Name of the rater, if several people rate.")
     ] = "",
     goal: Annotated[
         float | None,
         typer.Option(
             metavar="0.4",
-            help="Error of the finished table to aim at, in steps: how many ratings it still takes "
-            "is shown.",
+            help="Error of the finished table to aim at, in steps: the studio shows how many more "
+            "ratings that takes.",
             min=0.0,
         ),
     ] = None,
@@ -79,6 +79,7 @@ def studio(
             "--simulate",
             help="Rate a fully rated table again, without a browser: how many ratings would have "
             "been enough?",
+            metavar="",
         ),
     ] = False,
     load: Annotated[
@@ -86,7 +87,9 @@ def studio(
         typer.Option(
             "--import",
             metavar="FILE",
-            help="Take over ratings from a CSV, Label Studio .json or Prodigy .jsonl, and exit.",
+            exists=True,
+            dir_okay=False,
+            help="Import ratings from a CSV, Label Studio .json or Prodigy .jsonl, and exit.",
         ),
     ] = None,
     export: Annotated[
@@ -98,11 +101,16 @@ def studio(
         ),
     ] = None,
     port: Annotated[
-        int, typer.Option(help="Port on 127.0.0.1. Default: one that is free.", min=0, max=65535)
+        int,
+        typer.Option(
+            help="Port on 127.0.0.1. Default: one that is free.", min=0, max=65535, metavar="N"
+        ),
     ] = 0,
-    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
+    browser: Annotated[bool, typer.Option(help="Open the browser.", metavar="")] = True,
     sheet: Sheet = None,
-    seed: Annotated[int, typer.Option(help="Seed of the choice of rows.", min=0, max=2**31)] = 0,
+    seed: Annotated[
+        int, typer.Option(help="Seed of the choice of rows.", min=0, max=2**31, metavar="N")
+    ] = 0,
     encoding: Encoding = None,
     force: Force = False,
     quiet: Quiet = False,
@@ -110,10 +118,10 @@ def studio(
 ) -> None:
     """Rate rows in the browser: the most useful ones first, until it is good enough.
 
-    A digit rates the row and shows the next one. Beside it stand the estimated error of the
+    A digit rates the row and shows the next one. Beside it are the estimated error of the
     finished table, averages and shares, and what more ratings would bring. Every rating is written
     to FILE's log (reviews.ratings.jsonl) at once; FILE itself is never changed. Stop with Ctrl-C
-    and give the same command again to go on. The page is served on this machine only.
+    and give the same command again to continue. The page is served on this machine only.
 
     [bold]Examples[/]
 
@@ -125,7 +133,7 @@ def studio(
     """
     from tordinal.cli.session import reporting_errors
 
-    kept = "stopped; every rating is in the log, and the same command goes on from there"
+    kept = "stopped; every rating is in the log, and the same command resumes from there"
     with reporting_errors(kept, debug=debug):
         from tordinal.tables.files import format_of
 
@@ -247,7 +255,7 @@ def _serve(
     console.print(
         Text(
             f"\nStopped. {n:,} rated rows are in {visible(str(project.log.path))}; the same "
-            "command goes on from there."
+            "command resumes from there."
         )
     )
 

@@ -261,8 +261,8 @@ def _client(given: Any) -> Any:
         return default_client()
     except ValueError:
         raise ValueError(
-            "client: this process has none; make one first, for example with "
-            "client = distributed.Client() for the cores of this machine"
+            "client: this process has no Dask client; create one first, for example "
+            "client = distributed.Client(), which uses the cores of this machine"
         ) from None
 
 

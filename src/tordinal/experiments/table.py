@@ -189,7 +189,7 @@ def alone_in(folder: Path) -> Iterator[None]:
             pass
         except BlockingIOError:
             raise OSError(
-                f"another run is at work in {folder}; wait for it, or choose another folder"
+                f"another run is writing to {folder}; wait for it, or choose another folder"
             ) from None
         try:
             yield

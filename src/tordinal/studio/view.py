@@ -107,8 +107,8 @@ def _log_notes(session: RatingSession) -> list[str]:
     logged, notes = session.logged, []
     if logged.moved:
         notes.append(
-            f"{len(logged.moved):,} rated rows stand elsewhere in the table than when they were "
-            "rated; they were found by their cells"
+            f"{len(logged.moved):,} rated rows have moved in the table since they were rated; "
+            "they were recognised by their cells"
         )
     changes = (
         (logged.changed, "has changed", "have changed"),

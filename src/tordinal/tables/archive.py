@@ -96,7 +96,7 @@ def _check(infos: list[zipfile.ZipInfo], size: int, name: re.Pattern[str] = NAME
         if not name.fullmatch(info.filename):
             raise ValueError(f"it has a member {info.filename[:40]!r}, which no model has")
         if info.compress_type not in KINDS or info.flag_bits & 1:
-            raise ValueError("it is packed in another way than models")
+            raise ValueError("it is compressed in another way than model files")
     unpacked = sum(info.file_size for info in infos)
     if unpacked > _allowed(size):
         raise ValueError(f"it would unpack to {unpacked / 2**30:.1f} GiB")
@@ -144,7 +144,7 @@ def checked_json(data: bytes, most: int) -> Any:
         raise ValueError(f"its label has {len(data):,} bytes")
 
     def reject(constant: str) -> None:
-        raise ValueError(f"it says {constant}")
+        raise ValueError(f"it contains {constant}, which is not valid JSON")
 
     try:
         return json.loads(data, parse_constant=reject)

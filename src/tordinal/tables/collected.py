@@ -150,12 +150,14 @@ def _notes(logged: LoggedRatings, name: str, otherwise: int) -> list[str]:
     """Notes about the ratings of a log."""
     notes = [f"{len(logged.ratings):,} ratings were read from {name}"]
     if otherwise:
-        notes.append(f"{otherwise:,} rows have another rating in the table; the log counts")
+        notes.append(
+            f"{otherwise:,} rows have another rating in the table; the one in the log is used"
+        )
     apart = sum(len({e.rating for e in by.values()}) > 1 for by in logged.ratings.values())
     if apart:
         notes.append(
-            f"{apart:,} rows are rated differently by different raters: the median counts, and of "
-            "two ratings the later"
+            f"{apart:,} rows are rated differently by different raters: the median is used, and of "
+            "two ratings the later one"
         )
     for rows, what in ((logged.changed, "have changed"), (logged.missing, "are gone")):
         if rows:

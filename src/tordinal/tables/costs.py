@@ -117,7 +117,9 @@ def weights_of_ranks(class_weight: Any, target: Target) -> Any:
                 f"`class_weight`: there is no rating {label}; the ratings are {listed}"
             )
         if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
-            raise TableError(f"`class_weight`: the weight of {label} must be positive: {weight}")
+            raise TableError(
+                f"`class_weight`: the weight of {label} must be positive, got {weight}"
+            )
         weights[places[str(label)]] = float(weight)
     return weights
 

@@ -213,9 +213,9 @@ def representativeness_note(rating: Rating, *, reweighted: bool = False) -> str 
             "rows like theirs are rated, which helps as far as the columns explain the choice"
         )
     return (
-        f"{start}the rated rows are not a random sample, and averages and shares of the whole "
-        "table can be wrong; `reweight` weighs given ratings by how rarely rows like theirs are "
-        "rated"
+        f"{start}the rated rows are probably not a random sample, so averages and shares of the "
+        "whole table can be wrong; `reweight` weighs given ratings by how rarely rows like theirs "
+        "are rated"
     )
 
 

@@ -27,7 +27,7 @@ REMEDIES = {
     ".xlsb": "open it in Excel and save it as .xlsx",
     ".xlsm": "that is a workbook with macros; save it as .xlsx",
     ".ods": "open it and save it as .xlsx or .csv",
-    ".json": "write one object a line and call it .jsonl",
+    ".json": "write one object per line and name the file .jsonl",
     ".numbers": "export it as .xlsx or .csv",
 }
 LARGEST = 2**32  # bytes that a packed file may unpack to

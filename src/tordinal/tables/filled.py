@@ -87,7 +87,7 @@ def fill_in(
     for name in (ROW, target):
         if name not in form.names:
             raise TableError(
-                f"`{option}`: the form has no column {name!r}; fill in what `next` has written"
+                f"`{option}`: the form has no column {name!r}; fill in the form that `next` wrote"
             )
     places = {table.number(i): i for i in range(len(table))}
     shared = [n for n in form.names if n in table.names and n != target]
@@ -101,19 +101,20 @@ def fill_in(
         changed = [n for n in shared if _spelled(form[n][j]) != _spelled(table[n][i])]
         if changed:
             raise TableError(
-                f"`{option}`: row {label} is not what it was: its {changed[0]} differs. "
-                "Keep the order of the rows, or put the ratings into the table"
+                f"`{option}`: row {label} has changed since the form was written: its "
+                f"{changed[0]} differs. Keep the order of the rows, or type the ratings into the "
+                "table"
             )
         old = table[target][i]
         if was_rating(old) and _spelled(old) != _spelled(rating):
             raise TableError(
-                f"`{option}`: row {label} is rated {rating} there and {old} in the table or "
-                "another form; empty one"
+                f"`{option}`: row {label} is rated {rating} in the form and {old} in the table or "
+                "another form; empty one of the cells"
             )
         if i in answers and _spelled(answers[i]) != _spelled(rating):
             raise TableError(
                 f"`{option}`: row {label} is in the form twice, rated {answers[i]} and {rating}; "
-                "empty one"
+                "empty one of the cells"
             )
         answers[i] = rating
     found = list(answers.items())
@@ -128,8 +129,8 @@ def fill_in(
     if words:
         more = f" and {len(words) - SHOWN} more" if len(words) > SHOWN else ""
         notes.append(
-            f"some answers of the form usually mean 'not rated' ({listed}{more}); what is a rating "
-            "can be named in `order`"
+            f"some answers in the form usually mean 'not rated' ({listed}{more}); if they are "
+            "ratings, name them in `order`"
         )
     return notes
 

@@ -32,11 +32,12 @@ def read_jsonlines(path: str, text: str) -> Table:
         if not isinstance(value, dict):
             raise TableError(
                 f"{path}: line {number} is not an object; "
-                'write one row a line, as {"column": value}'
+                'write one row per line, as {"column": value}'
             )
         if "\\u" in record and SURROGATE.search(json.dumps(value, ensure_ascii=False)):
             raise TableError(
-                f"{path}: line {number} holds half a character (\\ud800 to \\udfff); remove it"
+                f"{path}: line {number} holds half of a surrogate pair (\\ud800 to "
+                "\\udfff); remove it"
             )
         objects.append(value)
         records.append(record)

@@ -78,7 +78,7 @@ def _check_part(part: Any) -> None:
         if part.dtype.kind not in "biufUO":
             raise ValueError(f"an array in it holds values of type {part.dtype}")
         if part.dtype.kind == "f" and not np.isfinite(part).all():
-            raise ValueError("an array in it holds what is not a number")
+            raise ValueError("an array in it holds values that are not numbers")
     elif isinstance(part, OneHotEncoder):
         if hasattr(part, "categories_"):  # beside the fitted one there is its unfitted template
             _check_one_hot(part)
@@ -107,7 +107,7 @@ def _check_sparse(X: Any) -> None:
         raise ValueError("a sparse matrix in it is damaged")
     X.check_format(full_check=True)
     if not np.isfinite(X.data).all():
-        raise ValueError("a sparse matrix in it holds what is not a number")
+        raise ValueError("a sparse matrix in it holds values that are not numbers")
 
 
 def _check_one_hot(encoder: OneHotEncoder) -> None:

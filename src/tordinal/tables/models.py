@@ -176,7 +176,7 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
         if not isinstance(model.encoder, TableEncoder) or not isinstance(
             model.estimator, (TORCV, TOR, REDSVM)
         ):
-            raise TypeError("it does not hold what a model holds")
+            raise TypeError("parts of a model are missing")
         if isinstance(model.encoder.sentences, SentenceFeatures):
             model.encoder.sentences.content = weights
         with warnings.catch_warnings():

@@ -144,7 +144,7 @@ def read_scale(
     if unknown:
         raise TableError(
             f"`target` {target} holds {', '.join(map(repr, unknown[:10]))}, which `order` does not "
-            "name; add what is a rating, and empty the other cells"
+            "name; add the ratings among them to it, and empty the other cells"
         )
     rank = [ranks.get(spelled(c)) for c in cells]
     return list(order), np.array([UNLABELED if k is None else k for k in rank]), []

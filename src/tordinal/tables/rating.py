@@ -304,8 +304,10 @@ def _exclude_useless_columns(
         encoder.exclude(
             dict.fromkeys(useless, "held-out rows are rated as well or better without it")
         )
+        kept = {c["name"] for c in encoder.plan_ if c["role"] != "excluded"}
+        gone = [c["name"] for c in used if c["name"] not in kept]
         notes.append(
-            f"excluded, because held-out rows are rated as well without: {', '.join(useless)}; "
+            f"excluded, because held-out rows are rated as well without them: {', '.join(gone)}; "
             "use `columns` to choose the columns yourself"
         )
 

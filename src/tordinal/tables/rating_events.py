@@ -169,7 +169,7 @@ def decode(where: str, line: bytes) -> dict[str, Any]:
 
 
 def _no_constant(where: str, name: str) -> None:
-    raise TableError(f"{where} holds {name}, which is no number; correct it, or remove the line")
+    raise TableError(f"{where} holds {name}, which is not a number; correct it, or remove the line")
 
 
 def _is_count(value: Any) -> bool:

@@ -98,7 +98,7 @@ def order_by_name(name: str, counts: Counter[Any], order: list[str]) -> Order:
         listed = ", ".join(map(repr, unknown[:20])) + (" and others" if len(unknown) > 20 else "")
         raise TableError(
             f"`target` {name} holds {listed}, which `order` does not name; "
-            f"add what is a rating, and empty the other cells{_quoting(counts)}"
+            f"add the ratings among them to it, and empty the other cells{_quoting(counts)}"
         )
     for value, _ in reversed(counts.most_common()):  # a class is spelled as most often
         groups[value] = rank_of(value, order)  # type: ignore[assignment]
@@ -112,15 +112,15 @@ def mistake_in(order: list[str]) -> str:
     Examples
     --------
     >>> mistake_in(["low", "high", "low"]), mistake_in(["low", "high"])
-    ("'low' stands there twice; name each rating once", '')
+    ("'low' occurs twice; name each rating once", '')
     """
     if "" in order:
         return "one of the names is empty; name each rating once, with a comma between two"
     twice = [name for name, n in Counter(order).items() if n > 1]
     if twice:
-        return f"{twice[0]!r} stands there twice; name each rating once"
+        return f"{twice[0]!r} occurs twice; name each rating once"
     if len(order) < 2:
-        return "name all ratings from the lowest to the highest, separated by commas"
+        return "name at least two ratings, from the lowest to the highest, separated by commas"
     return ""
 
 
@@ -191,14 +191,14 @@ def _taken_as(others: list[Any], best: Any) -> str:
 def _question_of_order(name: str, counts: Counter[Any], doubtful: dict[str, int]) -> str:
     infinite = next((c for c in counts if isinstance(c, float) and math.isinf(c)), None)
     if infinite is not None:
-        return f"`target` {name} holds {infinite}, which is no rating; empty those cells"
+        return f"`target` {name} holds {infinite}, which is not a rating; empty those cells"
     ratings = ", ".join(f"{_shorten(str(c))!r} ({n})" for c, n in counts.most_common())
     others = " and ".join(f"{word!r} ({n})" for word, n in doubtful.items())
     also = f", and {others}, which may mean 'not rated'" if others else ""
     return (
         f"`target` {name} holds text whose order cannot be known: {ratings}{also}. "
         "Which is the lowest? Name all ratings from the lowest to the highest with "
-        "`order`, separated by commas" + (f", {others} among them if so meant" * bool(also))
+        "`order`, separated by commas" + (f", including {others} if that is a rating" * bool(also))
     )
 
 

@@ -260,10 +260,16 @@ def read_ratings(
     for cell, n in given.items():
         counts[same.get(cell, cell)] += n
     if len(counts) > MANY and order is None:
+        numeric = all(number(c) is not None for c in counts)
         raise TableError(
-            f"`target` {name} has {len(counts):,} distinct values. Did you mean a regression? "
-            f"Ratings have few values: at most {MANY}, or name them all with `order`; "
-            "tordinal.datasets.quantize makes ranks of a number"
+            f"`target` {name} has {len(counts):,} distinct values, but ratings have at most "
+            f"{MANY}. "
+            + (
+                "To rate a number, turn it into ranks with tordinal.datasets.quantize; otherwise "
+                if numeric
+                else "Name the column of the ratings, or "
+            )
+            + "name all ratings with `order`"
         )
     groups, classes = (
         order_by_name(name, counts, order)

@@ -158,5 +158,5 @@ def _load(path: str) -> NDArray[Any]:
         raise TableError(f"`features` {path} cannot be read: {error.strerror or error}") from None
     except (ValueError, EOFError, zipfile.BadZipFile, MemoryError):
         raise TableError(
-            f"`features` {path} is no NumPy file of numbers (.npy, or .npz with one array)"
+            f"`features` {path} is not a NumPy file of numbers (.npy, or .npz with one array)"
         ) from None

@@ -52,7 +52,7 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
         raise TableError(f"{path} is not a workbook, or damaged: {error}") from None
     if sheet is not None and sheet not in book.sheetnames:
         raise TableError(
-            f"`sheet` {sheet}: there is none of that name; there are: {', '.join(book.sheetnames)}"
+            f"`sheet` {sheet}: no such sheet; choose from {', '.join(book.sheetnames)}"
         )
     titles = [page.title for page in book.worksheets]
     if not titles or (sheet is not None and sheet not in titles):
@@ -75,7 +75,7 @@ def read_workbook(path: str, data: bytes, sheet: str | None) -> Table:
         notes.append(f"the first of {len(book.sheetnames)} sheets, {page.title}, is read")
     if any(filled[:header]):
         title = next(cell for row in rows[:header] for cell in row if not _is_empty(cell))
-        notes.append(f"what stands above the header is taken as a title: {str(title)!r}")
+        notes.append(f"the text above the header is read as a title: {str(title)!r}")
     names = unique_names(
         ["" if _is_empty(cell) else str(cell) for cell in rows[header][:width]], notes
     )
@@ -130,7 +130,7 @@ def write_workbook(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
         if table.sheet not in book.sheetnames:
             raise TableError(
                 f"the workbook lists its sheets in two ways, and {table.sheet} is in one only; "
-                "save it anew in a spreadsheet, or write CSV"
+                "save it again in a spreadsheet, or write CSV"
             )
         page, header = book[table.sheet], table.above
     else:
