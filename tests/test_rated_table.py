@@ -242,3 +242,10 @@ def test_the_package_is_imported_without_what_rating_needs():
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout == "[]\n"
     assert "rate_table" in dir(tordinal)
+
+
+def test_auto_says_where_models_are_fitted(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    rated = rate_table(frame(), **FAST, engine="auto")
+    assert any("engine='auto' uses the host" in note for note in rated.notes)
+    assert not any("engine" in note for note in rate_table(frame(), **FAST).notes)

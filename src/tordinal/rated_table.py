@@ -62,6 +62,7 @@ def rate_table(
     encoding: str | None = None,
     random_state: int = 0,
     n_jobs: int | None = None,
+    engine: str = "host",
     callback: Listener | None = None,
     embeddings: bool = False,
 ) -> "RatedTable":
@@ -144,6 +145,10 @@ def rate_table(
         Seed of everything random.
     n_jobs : int or None, default=None
         Number of parallel fits, -1 for all cores.
+    engine : {"host", "cuda", "auto"}, default="host"
+        Where models with kernels are fitted: this machine, or an NVIDIA GPU (needs
+        ``tordinal[cuda]``). "auto" uses a GPU if there is one and the rows are many enough for it
+        to be faster; `notes` say so.
     callback : callable or None, default=None
         Called with the current task, the steps done and the number of steps.
     embeddings : bool, default=False
@@ -187,6 +192,7 @@ def rate_table(
         method=method, C=C, kernel=kernel, loss=loss, seed=random_state, jobs=n_jobs,
         quick=quick, cost=cost, class_weight=class_weight,
         encoder=_encoder(encoder, embeddings), tune=tune, download=download,
+        engine=engine,
     )  # fmt: skip
     if settings.encoder not in (None, WORDLLAMA):
         find_encoder(settings)  # before the table is read

@@ -61,3 +61,11 @@ def test_an_unknown_method_is_rejected_with_the_known_ones():
     for method in Method:
         assert method.value in output
     assert "Traceback" not in output
+
+
+def test_a_missing_gpu_is_named_before_the_table_is_read(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    result = run("label", "no.csv", "--target", "t", "-o", "o.csv", "--engine", "cuda", code=2)
+    said = " ".join(result.output.split())
+    assert "--engine cuda needs CuPy, which is not installed" in said
+    assert 'pip install "tordinal[cuda]", or use --engine host' in said

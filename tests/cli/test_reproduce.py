@@ -91,7 +91,8 @@ def test_a_killed_run_goes_on_where_it_was(tmp_path, amazon_home):
     assert "0 are missing" in " ".join(again.output.split())
 
 
-def test_bad_options_are_rejected(tmp_path):
+def test_bad_options_are_rejected(tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
     for arguments, message in (
         (["fig10", "--labels", "many"], "whole numbers"),
         (["fig10", "--labels", "500"], "between 10 and 400"),
@@ -104,6 +105,7 @@ def test_bad_options_are_rejected(tmp_path):
         (["fig9", "--datasets", "kitchen"], "there are bank, census"),
         (["fig10", "--datasets", ","], "no such dataset"),
         (["fig10", "--jobs", "0"], "--jobs 0"),
+        (["fig10", "--engine", "cuda"], "--engine cuda needs CuPy"),
         (["claims"], "no results yet"),
         (["fig10", "--data", str(tmp_path / "none")], "no such folder"),
     ):

@@ -2,6 +2,8 @@
 
 import json
 
+from emulated import EmulatedDevice, use_instead_of_a_gpu
+
 from tordinal.experiments import cells, methods
 from tordinal.experiments.cells import Cell, cells_of, run_cell
 from tordinal.experiments.table import KEY
@@ -35,12 +37,23 @@ def test_a_cell_is_repeatable_and_complete(amazon_home, monkeypatch):
         "trainings",
         "swaps",
         "seconds",
+        "engine",
         "version",
         "initial_mae",
     ):
         assert name in one
     assert one["C1"] in (0.1, 1.0)
     assert json.loads(json.dumps(one)) == one
+
+
+def test_a_cell_on_a_gpu_has_the_errors_of_the_host(amazon_home, monkeypatch):
+    use_instead_of_a_gpu(monkeypatch, EmulatedDevice())
+    monkeypatch.setattr(methods, "C_GRID", (1.0,))
+    monkeypatch.setattr(methods, "N_SPLITS", 2)
+    cell = Cell("sentiment", "books", "TOR", 100, 0)
+    host, cuda = (run_cell(cell, str(amazon_home), engine) for engine in ("host", "cuda"))
+    assert (host["engine"], cuda["engine"]) == ("host", "cuda")
+    assert abs(host["mae"] - cuda["mae"]) < 0.02
 
 
 def test_one_cell_of_the_real_reviews(shared_data, tmp_path):

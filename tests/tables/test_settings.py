@@ -1,3 +1,5 @@
+import sys
+
 import pytest
 
 from tordinal import REDSVM, TOR, TORCV
@@ -13,6 +15,8 @@ from tordinal.tables.values import TableError
         ({"kernel": "precomputed"}, "`kernel` precomputed is not known"),
         ({"loss": "none"}, "`loss` none is not known"),
         ({"jobs": 0}, "`n_jobs` 0"),
+        ({"engine": "gpu"}, "`engine` gpu is not known"),
+        ({"engine": "cuda", "single": True}, "`engine` cuda: many tables"),
         ({"quick": True, "method": "tor"}, "`quick` requires `method` auto"),
     ],
 )
@@ -36,3 +40,11 @@ def test_the_settings_choose_the_estimator():
     assert isinstance(search, TORCV)
     assert (search.ensemble_size, search.loss, search.kernel) == (1, "logistic", "perceptron")
     assert made("auto", seed=7).random_state == 7
+    assert made("auto").engine == "host"
+    assert {made(method, engine="auto").engine for method in ("auto", "tor", "redsvm")} == {"auto"}
+
+
+def test_a_missing_gpu_is_an_error_before_anything_is_read(monkeypatch):
+    monkeypatch.setitem(sys.modules, "cupy", None)
+    with pytest.raises(ImportError, match="CuPy, which is not installed"):
+        Settings(engine="cuda")

@@ -149,6 +149,7 @@ def run_label(
                 encoding=job.encoding,
                 random_state=settings.seed,
                 n_jobs=settings.jobs,
+                engine=settings.engine,
                 callback=progress,
             )
         rated.rating.notes = [with_option_names(note) for note in rated.notes]

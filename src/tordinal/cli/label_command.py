@@ -18,6 +18,8 @@ from tordinal.cli.options import (
     Debug,
     Drop,
     Encoding,
+    Engine,
+    EngineName,
     Features,
     Filled,
     Force,
@@ -214,6 +216,7 @@ def label(
             metavar="N",
         ),
     ] = None,
+    engine: Engine = EngineName.host,
     scheduler: Scheduler = None,
     encoding: Encoding = None,
     force: Force = False,
@@ -263,6 +266,7 @@ def label(
             cost=None if cost is None else parse_cost(cost),
             class_weight=None if class_weight is None else parse_class_weight(class_weight),
             encoder=_named_encoder(encoder, embeddings), tune=tune, download=download,
+            engine=engine.value,
         )  # fmt: skip
         job = Job(
             file=file, target=target, out=out, text=text or [], columns=columns, drop=drop or [],

@@ -13,6 +13,8 @@ from tordinal.cli.options import (
     Abstain,
     Debug,
     Encoding,
+    Engine,
+    EngineName,
     Features,
     Force,
     Probabilities,
@@ -177,6 +179,7 @@ def reproduce(
             metavar="N", min=1, help="Run N random results of the table again, and compare."
         ),
     ] = None,
+    engine: Engine = EngineName.host,
     scheduler: Scheduler = None,
     quiet: Quiet = False,
     debug: Debug = False,
@@ -201,6 +204,7 @@ def reproduce(
             run_reproduce(
                 figure.value, out, data, realizations=realizations, labels=labels,
                 datasets=datasets, jobs=jobs, ours=ours, quiet=quiet, check=check,
+                engine=engine.value,
             )  # fmt: skip
 
 

@@ -1,5 +1,6 @@
 """Options that several commands share, and options with long help."""
 
+from enum import StrEnum
 from typing import Annotated
 
 import typer
@@ -12,6 +13,8 @@ __all__ = [
     "Debug",
     "Drop",
     "Encoding",
+    "Engine",
+    "EngineName",
     "Features",
     "Filled",
     "Force",
@@ -217,6 +220,24 @@ Abstain = Annotated[
         min=0.0,
         max=1.0,
         rich_help_panel=OUTPUT,
+    ),
+]
+
+
+class EngineName(StrEnum):
+    """Where kernel models are fitted."""
+
+    host = "host"
+    cuda = "cuda"
+    auto = "auto"
+
+
+Engine = Annotated[
+    EngineName,
+    typer.Option(
+        help="Where kernel models are fitted: this machine, or an NVIDIA GPU "
+        '(pip install "tordinal\\[cuda]"); auto uses a GPU if it is faster.',
+        rich_help_panel=RUN,
     ),
 ]
 Scheduler = Annotated[

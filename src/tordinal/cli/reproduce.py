@@ -8,6 +8,7 @@ from typing import Any
 from rich.console import Console
 
 from tordinal.cli.session import ProgressDisplay
+from tordinal.engines.cuda.device import FEWEST_ROWS, resolve_engine
 from tordinal.exceptions import InputError
 from tordinal.experiments.cells import FIGURES, HELD_FOR_LABELS, MANY_LABELS, Cell, cells_of
 from tordinal.experiments.claims import claims_page, read_reasons
@@ -35,6 +36,7 @@ def run_reproduce(
     ours: bool,
     quiet: bool,
     check: int | None = None,
+    engine: str = "host",
 ) -> None:
     """Run the missing cells of a figure, and draw it from the table.
 
@@ -56,6 +58,8 @@ def run_reproduce(
         Whether to add the methods beyond the paper, and to print errors only.
     check : int or None
         Instead, repeat this many random results of the table and compare them.
+    engine : {"host", "cuda", "auto"}
+        Where kernel models are fitted.
     """
     started, console = (
         time.perf_counter(),
@@ -71,6 +75,7 @@ def run_reproduce(
         raise InputError(
             f"--data {data}: no such folder; remove the option to download the datasets"
         )
+    resolve_engine(engine, FEWEST_ROWS)  # an error now, not in the first run
     cells = [
         c
         for f in wanted
@@ -84,7 +89,7 @@ def run_reproduce(
     ]
     table = ResultTable(out / "results.jsonl")
     if check is not None:
-        _check(check, [c.key for c in cells], table, data, jobs, console, quiet)
+        _check(check, [c.key for c in cells], table, data, jobs, engine, console, quiet)
         return
     with alone_in(out):
         if cells:  # the claims alone may be those of results by another version
@@ -92,7 +97,7 @@ def run_reproduce(
                 console.print(
                     f"{n:,} results of version {version} were moved to results-{version}.jsonl"
                 )
-            done = _run(cells, table, data, jobs, console, quiet)
+            done = _run(cells, table, data, jobs, engine, console, quiet)
             console.print(
                 f"Ran {done:,} in {time.perf_counter() - started:.1f} s. Results: {table.path}"
             )
@@ -126,6 +131,7 @@ def _check(
     table: ResultTable,
     data: str | None,
     jobs: int,
+    engine: str,
     console: Console,
     quiet: bool,
 ) -> None:
@@ -137,7 +143,12 @@ def _check(
         raise InputError(f"{table.path} has no results of these figures; run them first")
     with ProgressDisplay(quiet) as display:
         repeated = repeat_cells(
-            rows, n, data_home=data, jobs=jobs, on_progress=partial(_show_progress, display)
+            rows,
+            n,
+            data_home=data,
+            jobs=jobs,
+            engine=engine,
+            on_progress=partial(_show_progress, display),
         )
     page, place = repeated.page(), str(table.path.with_name("check.md"))
     with Outputs({}, {"check": place}) as outputs:
@@ -159,6 +170,7 @@ def _run(
     table: ResultTable,
     data: str | None,
     jobs: int,
+    engine: str,
     console: Console,
     quiet: bool,
 ) -> int:
@@ -168,7 +180,7 @@ def _run(
     with ProgressDisplay(quiet) as display:
         return (
             run_study(
-                todo, table.path.parent, data_home=data, jobs=jobs,
+                todo, table.path.parent, data_home=data, jobs=jobs, engine=engine,
                 on_progress=partial(_show_progress, display),
             )
             if todo

@@ -47,13 +47,14 @@ OPTIONS = {
     for name in (
         "target", "order", "text", "columns", "drop", "encoding", "missing", "sheet", "filled",
         "ratings", "next", "method", "C", "kernel", "loss", "quick", "abstain", "cost", "reweight",
-        "encoder", "tune", "download", "hint", "features", "by",
+        "encoder", "tune", "download", "hint", "features", "by", "engine",
     )
 } | {
     "n_jobs": "jobs", "random_state": "seed", "class_weight": "class-weight",
     "sample_weight": "weight",
 }  # fmt: skip
 PARAMETER = re.compile(rf"`({'|'.join(OPTIONS)})`")
+ARGUMENT = re.compile(rf"\b({'|'.join(OPTIONS)})='(\w+)'")
 
 WRONG_INPUT, BUG = 2, 70  # exit statuses; 70 is EX_SOFTWARE of sysexits.h
 
@@ -133,8 +134,11 @@ def with_option_names(message: str) -> str:
     --------
     >>> with_option_names("`target` stars: every cell is empty")
     '--target stars: every cell is empty'
+    >>> with_option_names("use engine='host'")
+    'use --engine host'
     """
-    return PARAMETER.sub(lambda match: f"--{OPTIONS[match[1]]}", message)
+    message = PARAMETER.sub(lambda match: f"--{OPTIONS[match[1]]}", message)
+    return ARGUMENT.sub(lambda match: f"--{OPTIONS[match[1]]} {match[2]}", message)
 
 
 def confirm_overwriting(paths: Iterable[str], target: str | None, force: bool) -> None:

@@ -173,7 +173,7 @@ def load(
     return ReviewVectorizer().fit_transform(texts), stars, None
 
 
-def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
+def run_cell(cell: Cell, data_home: str | None = None, engine: str = "host") -> dict[str, Any]:
     """Run one cell.
 
     Parameters
@@ -182,6 +182,8 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
         What to run.
     data_home : str or None
         Folder of the datasets.
+    engine : {"host", "cuda", "auto"}
+        Where kernel models are fitted.
 
     Returns
     -------
@@ -201,7 +203,7 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
         raise ValueError(
             f"{cell.dataset} has {len(y)} rows, too few for {cell.labels} labels and rows to label"
         )
-    split = Split(X, y, labeled, unlabeled, views)
+    split = Split(X, y, labeled, unlabeled, views, engine)
     start = time.perf_counter()
     if cell.study == "sensitivity":
         C = float(cell.setting or 1.0)
@@ -221,6 +223,7 @@ def run_cell(cell: Cell, data_home: str | None = None) -> dict[str, Any]:
         "rises": outcome.rises,
         "unlabeled": len(unlabeled),
         "seconds": round(seconds, 3),
+        "engine": engine,
         **origin(),
     }
     if outcome.initial is not None:

@@ -78,6 +78,8 @@ class Split:
         Rows with known and with hidden labels.
     views : dict or None
         Views of the features that `TORCV` may choose from.
+    engine : {"host", "cuda", "auto"}
+        Where kernel models are fitted.
     """
 
     X: Matrix
@@ -85,6 +87,7 @@ class Split:
     labeled: Labels
     unlabeled: Labels
     views: dict[str, Labels] | None = None
+    engine: str = "host"
 
 
 def run_method(name: str, C: float, kernel: str, split: Split, max_iter: int = -1) -> Outcome:
@@ -109,7 +112,7 @@ def run_method(name: str, C: float, kernel: str, split: Split, max_iter: int = -
         Labels of the unlabelled rows, and what it took.
     """
     X, y, labeled, unlabeled = split.X, split.y, split.labeled, split.unlabeled
-    model = METHODS[name](C, kernel).set_params(max_iter=max_iter)
+    model = METHODS[name](C, kernel).set_params(max_iter=max_iter, engine=split.engine)
     if name == "TORCV":
         model.set_params(views=split.views)
         if len(unlabeled) > MANY_ROWS:

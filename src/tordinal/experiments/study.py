@@ -41,6 +41,7 @@ def run_study(
     *,
     data_home: str | None = None,
     jobs: int = 1,
+    engine: str = "host",
     on_progress: Callable[[int, int, list[Cell]], None] = lambda *_: None,
 ) -> int:
     """Run the missing cells.
@@ -55,6 +56,8 @@ def run_study(
         Folder of the data sets.
     jobs : int
         Cells at the same time, each in its own process; -1 uses all cores.
+    engine : {"host", "cuda", "auto"}
+        Where kernel models are fitted.
     on_progress : callable
         Called with how many are done, how many there are, and which are running.
 
@@ -71,7 +74,7 @@ def run_study(
     # Unordered: no result waits for another.
     run = Parallel(n_jobs=jobs, batch_size=1, return_as="generator_unordered")
     for done, result in enumerate(
-        run(delayed(EndsWithParent(run_cell))(cell, data_home) for cell in todo), start=1
+        run(delayed(EndsWithParent(run_cell))(cell, data_home, engine) for cell in todo), start=1
     ):
         table.append(result)
         del waiting[tuple(result[name] for name in KEY)]
@@ -138,6 +141,7 @@ def repeat_cells(
     seed: int = 0,
     data_home: str | None = None,
     jobs: int = 1,
+    engine: str = "host",
     on_progress: Callable[[int, int, list[Cell]], None] = lambda *_: None,
 ) -> Repeated:
     """Run random cells of a table of results again.
@@ -154,6 +158,8 @@ def repeat_cells(
         Folder of the data sets.
     jobs : int
         Cells at the same time.
+    engine : {"host", "cuda", "auto"}
+        Where kernel models are fitted.
     on_progress : callable
         Called with how many are done, how many there are, and which are running.
 
@@ -168,7 +174,7 @@ def repeat_cells(
     on_progress(0, len(cells), cells[: effective_n_jobs(jobs)])
     run = Parallel(n_jobs=jobs, batch_size=1, return_as="generator")
     now = []
-    for result in run(delayed(EndsWithParent(run_cell))(cell, data_home) for cell in cells):
+    for result in run(delayed(EndsWithParent(run_cell))(cell, data_home, engine) for cell in cells):
         now.append(result)
         on_progress(len(now), len(cells), cells[len(now) : len(now) + effective_n_jobs(jobs)])
     return Repeated(before, now)

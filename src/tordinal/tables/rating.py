@@ -10,6 +10,7 @@ from joblib import parallel_config
 from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
+from tordinal.engines.cuda.device import resolve_engine
 from tordinal.estimators import Evidence
 from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
@@ -148,6 +149,8 @@ def rate_features(
         )
     # A supervised model is not given the rows that have no rating.
     rows = np.flatnonzero(rated) if method == "redsvm" else np.arange(len(target.rank))
+    if settings.engine == "auto":
+        resolve_engine("auto", len(rows), notes.append)
     views, hints = encoder.views(), encoder.hint_places()
     texts = views is not None
     own = np.sort(np.concatenate([*hints.values(), np.empty(0, dtype=np.int64)]))

@@ -6,6 +6,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from tordinal.engines.cuda.device import ENGINES, find_device
 from tordinal.estimators import REDSVM, TOR, TORCV
 from tordinal.kernels import KERNELS
 from tordinal.losses import LOSSES
@@ -37,6 +38,7 @@ class Settings:
     encoder: str | None = None
     tune: bool | None = None
     download: bool = False
+    engine: str = "host"
 
     def __post_init__(self) -> None:
         """Reject wrong values before anything is read."""
@@ -46,6 +48,7 @@ class Settings:
             ("method", self.method, METHODS),
             ("kernel", self.kernel, [k for k in KERNELS if k != "precomputed"]),
             ("loss", self.loss, list(LOSSES)),
+            ("engine", self.engine, ENGINES),
         ):
             if name is not None and name not in known:
                 raise TableError(f"`{option}` {name} is not known; choose from {', '.join(known)}")
@@ -56,6 +59,13 @@ class Settings:
         for option in ("cost", "class_weight"):
             if getattr(self, option) is not None and self.method != "auto":
                 raise TableError(f"`{option}` requires `method` auto, not {self.method}")
+        if self.engine == "cuda":
+            if self.single:
+                raise TableError(
+                    "`engine` cuda: many tables are rated with a linear kernel, on this machine or "
+                    "a cluster; leave the option out"
+                )
+            find_device()
         if self.encoder is None and (self.tune is not None or self.download):
             option = "download" if self.tune is None else "tune"
             raise TableError(f"`{option}` requires `encoder`: name the encoder of texts")
@@ -75,7 +85,7 @@ def make_estimator(
     texts: bool = True,
 ) -> Any:
     """The estimator for the settings; views are of texts, unless there are none."""
-    shared: dict[str, Any] = {"classes": classes}
+    shared: dict[str, Any] = {"classes": classes, "engine": settings.engine}
     # With one swap per training, as in the paper, the number of trainings grows with the rows.
     many = n_rows > MANY_ROWS
     if method == "auto":
