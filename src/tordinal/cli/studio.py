@@ -87,7 +87,6 @@ def studio(
         typer.Option(
             "--import",
             metavar="FILE",
-            exists=True,
             dir_okay=False,
             help="Import ratings from a CSV, Label Studio .json or Prodigy .jsonl, and exit.",
         ),
