@@ -50,6 +50,7 @@ nb_output_stderr = "warn"
 warnings.filterwarnings("error", category=RuntimeWarning, module="tordinal")  # in the gallery
 numpydoc_show_class_members = False
 autodoc_member_order = "bysource"
+autodoc_typehints = "none"  # docstrings have them; a signature would spell out what ArrayLike is
 # A name in single backquotes is a link where it can be resolved, and code elsewhere.
 default_role = "py:obj"
 copybutton_exclude = ".linenos, .gp, .go"

@@ -2,9 +2,9 @@
 Which rows should be rated next?
 ================================
 
-Rating rows that the model finds difficult saves ratings. `tordinal.active` picks them and records
-the probability of each choice, so that unbiased estimates remain possible. Here ten random ratings
-come first, then five at a time.
+Rating the rows whose ratings help the model most saves ratings. `tordinal.active` picks them and
+records the probability of each choice, so that unbiased estimates remain possible. Here ten random
+ratings come first, then five at a time.
 """
 
 # %%
@@ -16,7 +16,7 @@ from sklearn.datasets import load_wine
 from sklearn.preprocessing import StandardScaler
 
 from tordinal import REDSVM
-from tordinal.active import ExpectedError, Random
+from tordinal.active import ExpectedErrorReduction, Random
 from tordinal.plotting import COLOURS
 
 X, truth = load_wine(return_X_y=True)
@@ -31,9 +31,9 @@ def finished_error(y):
 
 
 numbers = range(10, 61, 5)
-curves = {"Random": [], "ExpectedError": []}
+curves = {"Random": [], "ExpectedErrorReduction": []}
 for seed in range(8):
-    for name, strategy in (("Random", Random), ("ExpectedError", ExpectedError)):
+    for name, strategy in zip(curves, (Random, ExpectedErrorReduction), strict=True):
         first, _ = Random(random_state=seed).query(X, np.full(len(truth), -1), 10)
         y = np.full(len(truth), -1)
         y[first] = truth[first]

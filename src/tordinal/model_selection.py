@@ -25,7 +25,7 @@ class TransductiveKFold:
     Parameters
     ----------
     n_splits : int, default=5
-        Number of folds.
+        Number of folds. More of them give larger training sets and take longer.
     shuffle : bool, default=True
         Whether to shuffle the labels of each class before they are assigned.
     random_state : int, RandomState or None, default=None

@@ -80,7 +80,7 @@ def rate_table(
     columns : str, sequence of str or None, default=None
         Columns to learn from. None: all that are useful, or those of `text`.
     drop : str or sequence of str, default=()
-        Columns to exclude.
+        Columns to exclude, such as those that are not known for later rows.
     order : sequence, str or None, default=None
         Ratings from the lowest to the highest, as a list or separated by commas. None: the order of
         numbers, of an ordered categorical, or of a well-known scale.
@@ -101,7 +101,7 @@ def rate_table(
         "auto" chooses models by cross-validation, and whether unrated rows help; "tor" uses
         them, "redsvm" does not.
     C : float or None, default=None
-        Cost of errors. None: 1, or chosen by "auto".
+        Cost of errors. A larger one follows the ratings more closely. None: 1, or chosen by "auto".
     kernel, loss : str or None, default=None
         None: chosen by "auto"; otherwise linear for text, "perceptron" for other tables, "hinge".
     encoder : str, path or None, default=None
@@ -123,7 +123,7 @@ def rate_table(
     sample_weight : str or None, default=None
         Column with the weight of each given rating. It is no feature.
     abstain : float or None, default=None
-        Rows below this confidence stay unrated.
+        Rows below this confidence stay unrated, so that people can rate them.
     probabilities : bool, default=False
         Whether to add a column with the probability of each rating.
     reasons : bool, default=False

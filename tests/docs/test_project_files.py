@@ -75,3 +75,19 @@ def test_the_install_page_lists_every_extra():
     page = (ROOT / "docs" / "guide" / "install.md").read_text()
     listed = re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)
     assert sorted(listed) == sorted(PROJECT["optional-dependencies"])
+
+
+def test_links_of_the_readme_work_on_pypi():
+    """There the README has no files beside it."""
+    config = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    text = (ROOT / "README.md").read_text()
+    for change in config["tool"]["hatch"]["metadata"]["hooks"]["fancy-pypi-readme"][
+        "substitutions"
+    ]:
+        text = re.sub(change["pattern"], change["replacement"], text)
+    links = re.findall(r"\]\(([^)]+)\)", text)
+    assert len(links) > 10
+    assert all(link.startswith("https://") for link in links)
+    for link in links:
+        path = link.partition("/main/")[2].partition("#")[0]
+        assert (ROOT / path).exists(), link

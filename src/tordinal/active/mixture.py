@@ -36,7 +36,7 @@ class Mixture(Strategy):
 
     See Also
     --------
-    ExpectedError : The strategy that it mixes by default.
+    ExpectedErrorReduction : The strategy that it mixes by default.
     estimate_error : The error on all rows from its choices.
 
     Examples

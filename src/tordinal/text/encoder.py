@@ -69,21 +69,22 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         Whether to tune the encoder by the ratings. Takes seconds on a GPU and up to an hour on a
         CPU.
     transduce : bool, default=True
-        Whether unlabelled texts take part in tuning.
+        Whether unlabelled texts take part in tuning. False takes a third of the time.
     device : str, default="auto"
         "cuda", "mps" or "cpu"; "auto" is the first of them that is there.
     max_windows : int, default=4
         A text is cut into at most so many windows; its embedding is their mean.
     window : int, default=128
-        Tokens of a window at most.
+        Tokens of a window at most. 64 is faster.
     n_folds : int, default=5
-        Folds of cross-fitting.
+        Folds of cross-fitting. With fewer, tuning takes less time, and each model learns from fewer
+        ratings.
     epochs : int, default=20
-        How often each labelled text is seen in tuning.
+        How often each labelled text is seen in tuning. 10 halve the time.
     batch_size : int, default=32
-        Labelled texts in a batch at most.
+        Labelled texts in a batch at most. Smaller ones need less memory.
     learning_rate : float, default=5e-5
-        Largest step of tuning.
+        Learning rate of AdamW after its warm-up. Lower it if tuning makes the error larger.
     n_layers : int, default=None
         How many layers of the encoder are tuned, from the top. None: all of it.
     C : float, default=1.0
