@@ -234,6 +234,20 @@ def test_an_existing_file_is_replaced_only_on_request(reviews, tmp_path):
     assert "report.html exists already" in run(*command, "--report", report, code=2).output
 
 
+def test_a_command_may_be_repeated_on_all_of_its_outputs(reviews, tmp_path):
+    form = tmp_path / "next.csv"
+    names = {"-o": "out.csv", "--report": "r.html", "--model": "m.skops", "--groups": "g.csv"}
+    outputs = [word for option, name in names.items() for word in (option, tmp_path / name)]
+    command = ["label", reviews, "--target", "stars", "--by", "shop", "--method", "redsvm"]
+    command += [*outputs, "--next", 5, form]
+    for _ in range(2):
+        run(*command)
+    form.write_text(form.read_text().replace(",,", ",5,", 1))  # somebody begins to rate
+    rated = form.read_text()
+    assert "next.csv exists already" in " ".join(run(*command, code=2).output.split())
+    assert form.read_text() == rated
+
+
 def test_the_report_counts_the_rows_that_were_rated(reviews, tmp_path):
     out, report = tmp_path / "out.csv", tmp_path / "report.html"
     command = ["label", reviews, "--target", "stars", "-o", out, "--method", "redsvm"]
