@@ -118,6 +118,18 @@ def test_prodigy_rejects_and_ignored_tasks_are_passed_over():
         ("prodigy", "[1]", "line 1 must be an object"),
         ("prodigy", '{"text": "x"}', "line 1 has no row in its meta"),
         ("doccano", "", "choose from csv, label-studio, prodigy"),
+        ("csv", "row,stars,time\n2,1,yesterday", "line 2: the time 'yesterday' must be"),
+        ("label-studio", '[{"data": {"row": 2}, "annotations": 5}]', "task 1: annotations must be"),
+        (
+            "label-studio",
+            '[{"data": {"row": 2}, "annotations": ["x"]}]',
+            "task 1 has an annotation",
+        ),
+        (
+            "label-studio",
+            '[{"data": {"row": 2}, "annotations": [{"result": 7}]}]',
+            "task 1: result must be a list",
+        ),
     ],
 )
 def test_wrong_content_is_rejected_with_its_place(kind, content, message):
