@@ -119,11 +119,11 @@ def test_prodigy_rejects_and_ignored_tasks_are_passed_over():
         ("prodigy", '{"text": "x"}', "line 1 has no row in its meta"),
         ("doccano", "", "choose from csv, label-studio, prodigy"),
         ("csv", "row,stars,time\n2,1,yesterday", "line 2: the time 'yesterday' must be"),
-        ("label-studio", '[{"data": {"row": 2}, "annotations": 5}]', "task 1: annotations must be"),
+        ("label-studio", '[{"data": {"row": 2}, "annotations": 5}]', "annotations must be a list"),
         (
             "label-studio",
             '[{"data": {"row": 2}, "annotations": ["x"]}]',
-            "task 1 has an annotation",
+            "has an annotation that",
         ),
         (
             "label-studio",
