@@ -191,7 +191,8 @@ def _text(body: dict[str, Any], name: str, longest: int) -> str:
     text = body.get(name, "")
     if not isinstance(text, str) or len(text) > longest:
         raise InputError(f"{name} must be text of at most {longest:,} letters")
-    return text
+    # Half of a character outside the BMP, as from a text that was cut, cannot be written as UTF-8.
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
 def _stamp(path: str) -> tuple[float, int]:
