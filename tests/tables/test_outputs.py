@@ -94,3 +94,21 @@ def test_a_form_may_be_replaced_until_somebody_has_rated_rows_in_it(kind, tmp_pa
         with open(path, "wb") as file:
             write_table(form, {}, file, str(path), ".")
         assert is_own_output(str(path), "stars") is own
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "own"),
+    [
+        ("notes.csv", "text\nI wonder what stars_confidence means\n", False),
+        ("notes.jsonl", '{"text": "stars_confidence"}\n', False),
+        ("analysis.py", 'print(table["stars_confidence"].mean())\n', False),
+        ("rated.csv", 'text;"stars_confidence"\na;0,5\n', True),
+        ("rated.jsonl", '{"text": "a", "stars_confidence": 0.5}\n', True),
+        ("other.csv", "text,my_stars_confidence\na,0.5\n", False),
+    ],
+)
+def test_a_file_that_only_mentions_a_column_of_answers_is_not_an_output(
+    name, content, own, tmp_path
+):
+    (tmp_path / name).write_text(content)
+    assert is_own_output(str(tmp_path / name), "stars") is own

@@ -67,3 +67,25 @@ def test_text_that_is_not_utf8_is_rejected():
     damaged = pa.Array.from_buffers(pa.string(), 2, pa.array([b"a", b"\xff"]).buffers())
     with pytest.raises(TableError, match="column t holds text that is not UTF-8"):
         table_of_arrow(pa.table({"t": damaged}), "parquet")
+
+
+@pytest.mark.parametrize(
+    "column",
+    [
+        pa.array([[2**62]], pa.list_(pa.int64())).cast(pa.list_(pa.timestamp("us"))),
+        pa.array([{"t": 2**30}], pa.struct({"t": pa.int32()})).cast(pa.struct({"t": pa.date32()})),
+        pa.array([[2**62]], pa.large_list(pa.int64())).cast(pa.large_list(pa.duration("s"))),
+        pa.array([[2**62]], pa.list_(pa.int64(), 1)).cast(pa.list_(pa.timestamp("us"), 1)),
+        pa.array([[("k", 2**62)]], pa.map_(pa.string(), pa.int64())).cast(
+            pa.map_(pa.string(), pa.timestamp("us"))
+        ),
+        pa.array([2**62]).cast(pa.timestamp("us")).dictionary_encode(),
+    ],
+    ids=lambda column: str(column.type)[:12],
+)
+def test_dates_beyond_pythons_range_inside_of_lists_are_text(column):
+    table = table_of_arrow(pa.table({"d": column}), "parquet")
+    [cell] = table["d"]
+    assert isinstance(cell, str)
+    assert str(2**30 if "date" in str(column.type) else 2**62) in cell
+    assert "read as text" in table.notes[0]

@@ -121,6 +121,20 @@ def test_new_columns_go_beside_merged_cells_and_old_ones_are_unmerged():
     assert [rated.cell(i, 2).value for i in (2, 3)] == ["c", "d"]
 
 
+def test_new_columns_stay_on_the_sheet_below_a_row_merged_across_it():
+    book = openpyxl.Workbook()
+    for row in (["stars", "note"], [5, "a"], ["the end"]):
+        book.active.append(row)
+    book.active.merge_cells("A3:XFD3")
+    stream = io.BytesIO()
+    book.save(stream)
+    out = io.BytesIO()
+    table = read_workbook("t.xlsx", stream.getvalue(), None)
+    write_workbook(table, {"stars_predicted": [5, 4]}, out)
+    rated = openpyxl.load_workbook(out).active
+    assert [cell.value for cell in rated["C"]] == ["stars_predicted", 5, 4]
+
+
 def test_times_with_a_zone_are_written_as_text():
     zone = datetime.timezone(datetime.timedelta(hours=2))
     when = datetime.datetime(2024, 5, 6, 7, 8, tzinfo=zone)
