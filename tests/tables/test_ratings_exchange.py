@@ -74,6 +74,12 @@ def test_a_csv_keeps_how_rows_were_drawn_and_is_read_by_label():
     assert next(csv.DictReader(io.StringIO(content)))["note"] == "hm, sure?"
 
 
+def test_a_csv_that_a_spreadsheet_saved_with_semicolons():
+    (event,) = bring_in("csv", "row;stars;note;stars_chance\n3;2;one, two;0,25\n")
+    assert (event.row, event.rating, event.note) == (3, 2, "one, two")
+    assert event.probability == 0.25
+
+
 def test_label_studio_reads_what_we_write_and_we_read_what_it_writes():
     tasks = json.loads(export("label-studio", "review"))
     assert [task["data"]["review"] for task in tasks] == TEXTS[:3]

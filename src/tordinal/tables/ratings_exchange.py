@@ -141,7 +141,10 @@ def _write_csv(table: Table, header: Header, logged: LoggedRatings, text: str | 
 
 
 def _read_csv(content: str, target: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(content.removeprefix("\ufeff")))
+    content = content.removeprefix("\ufeff")
+    # A spreadsheet writes semicolons where decimals have a comma.
+    delimiter = max(",;\t", key=content.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(content), delimiter=delimiter)
     absent = [name for name in ("row", target) if name not in (reader.fieldnames or [])]
     if absent:
         raise TableError(f"the file has no column {visible(absent[0])!r}")
