@@ -282,6 +282,7 @@ def test_ratings_to_and_from_other_tools(table, tmp_path):
         (["--target", "grade", "--order", "1"], "name at least two ratings"),
         (["--target", "siz", "--order", "1,2"], "size"),
         (["--target", "grade", "--order", "1,2", "--guide", "no.txt"], "--guide no.txt: no such"),
+        (["--target", "grade", "--order", "1,2", "--rater", "x" * 101], "at most 100 letters"),
         (["--target", "grade", "--order", "1,2", "-o", "items.csv"], "is the same file"),
         (["--target", "grade", "--order", "1,2", "--report", "no/such/r.html"], "no folder"),
     ],

@@ -94,6 +94,12 @@ def test_rating(client, studio):
     assert studio.session.logged.combined() == {item["place"]: 2}
 
 
+def test_a_note_with_half_a_character_is_saved_and_shown(client):
+    status, state = client.post("/api/unsure", place=0, note="cut \ud83d off \U0001f600")
+    assert status == 200
+    assert state["history"][0]["note"] == "cut \ufffd off \U0001f600"
+
+
 def test_rated_in_another_window(client):
     item = client.get("/api/state")["item"]
     client.post("/api/rate", place=item["place"], kind="new", rating="2")

@@ -49,6 +49,14 @@ def test_a_saved_model_answers_as_in_memory_and_has_the_same_bytes(tmp_path, met
     assert content == dump_model(rated(method, **options).model)
 
 
+def test_equal_lists_that_are_one_object_or_two_give_the_same_bytes():
+    model = rated("tor").model
+    model.encoder.set_params(scale=model.classes)
+    content = dump_model(model)
+    model.encoder.set_params(scale=list(model.classes))
+    assert dump_model(model) == content
+
+
 def test_no_training_text_is_in_the_file_of_a_linear_model(packed):
     with zipfile.ZipFile(io.BytesIO(packed)) as archive:
         stored = b"".join(archive.read(name) for name in archive.namelist())

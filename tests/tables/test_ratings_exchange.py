@@ -74,6 +74,12 @@ def test_a_csv_keeps_how_rows_were_drawn_and_is_read_by_label():
     assert next(csv.DictReader(io.StringIO(content)))["note"] == "hm, sure?"
 
 
+def test_a_csv_that_a_spreadsheet_saved_with_semicolons():
+    (event,) = bring_in("csv", "row;stars;note;stars_chance\n3;2;one, two;0,25\n")
+    assert (event.row, event.rating, event.note) == (3, 2, "one, two")
+    assert event.probability == 0.25
+
+
 def test_label_studio_reads_what_we_write_and_we_read_what_it_writes():
     tasks = json.loads(export("label-studio", "review"))
     assert [task["data"]["review"] for task in tasks] == TEXTS[:3]
@@ -118,6 +124,18 @@ def test_prodigy_rejects_and_ignored_tasks_are_passed_over():
         ("prodigy", "[1]", "line 1 must be an object"),
         ("prodigy", '{"text": "x"}', "line 1 has no row in its meta"),
         ("doccano", "", "choose from csv, label-studio, prodigy"),
+        ("csv", "row,stars,time\n2,1,yesterday", "line 2: the time 'yesterday' must be"),
+        ("label-studio", '[{"data": {"row": 2}, "annotations": 5}]', "annotations must be a list"),
+        (
+            "label-studio",
+            '[{"data": {"row": 2}, "annotations": ["x"]}]',
+            "has an annotation that",
+        ),
+        (
+            "label-studio",
+            '[{"data": {"row": 2}, "annotations": [{"result": 7}]}]',
+            "task 1: result must be a list",
+        ),
     ],
 )
 def test_wrong_content_is_rejected_with_its_place(kind, content, message):

@@ -135,6 +135,7 @@ def studio(
     kept = "stopped; every rating is in the log, and the same command resumes from there"
     with reporting_errors(kept, debug=debug):
         from tordinal.tables.files import format_of
+        from tordinal.tables.rating_events import check_rater
 
         format_of(file)
         job = StudioJob(
@@ -149,6 +150,7 @@ def studio(
         elif load is not None or export is not None:
             _exchange(job, load, export)
         else:
+            check_rater(rater)
             _serve(job, rater, goal, _read_guide(guide), port, browser)
 
 

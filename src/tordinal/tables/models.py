@@ -34,6 +34,8 @@ __all__ = ["dump_model", "load_model"]
 LAYOUT = 2  # raised when older versions can no longer read the files of newer ones
 SCHEMA = "schema.json"
 KIND = "tordinal model"
+# Nodes of a skops file that hold plain values; arrays and estimators are shared when loaded.
+UNSHARED = ("JsonNode", "ListNode", "DictNode", "TupleNode")
 MOST_LABEL = 10_000  # bytes of the label
 OURS = (
     Calibration,
@@ -198,7 +200,7 @@ def _rename_roles(model: TableModel) -> None:
 def _regular(members: dict[str, bytes]) -> dict[str, bytes]:
     """Number the objects of a skops file in their order instead of by their address in memory."""
     schema = json.loads(members[SCHEMA])
-    identities: dict[int, int] = {}
+    identities: dict[object, int] = {}
     names: dict[str, str] = {}
 
     def visit(node: Any) -> None:
@@ -207,7 +209,9 @@ def _regular(members: dict[str, bytes]) -> dict[str, bytes]:
                 visit(child)
         elif isinstance(node, dict):
             if isinstance(node.get("__id__"), int):
-                node["__id__"] = identities.setdefault(node["__id__"], len(identities) + 1)
+                # Whether two equal lists are one object depends on the options that were given.
+                shared = node["__id__"] if node.get("__loader__") not in UNSHARED else object()
+                node["__id__"] = identities.setdefault(shared, len(identities) + 1)
             if isinstance(node.get("file"), str) and node["file"] in members:
                 suffix = Path(node["file"]).suffix
                 node["file"] = names.setdefault(node["file"], f"{len(names) + 1}{suffix}")

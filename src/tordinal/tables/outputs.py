@@ -3,7 +3,9 @@
 import contextlib
 import errno
 import io
+import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -24,6 +26,7 @@ START = 2**16  # bytes that are read first to recognise a file
 LARGEST_FORM = 2**24  # bytes; larger files are not read to see whether they are forms
 RECORD = "_rows_left"  # ends the name of a column of forms: how the rows were drawn
 REPORT_MARK = b'<meta name="generator" content="tordinal'
+GROUPS_MARK = b"column,group,rows,ratings,average,average_low,average_high"  # of --groups
 
 
 class Outputs:
@@ -199,27 +202,43 @@ def is_own_output(path: str, target: str | None = None) -> bool:
     Returns
     -------
     own : bool
-        Whether a rated table has the columns of answers about that target, or a report or a model
-        its mark. A form in which somebody has rated rows is not: their work would be lost.
+        Whether a rated table has the columns of answers about that target, or a report, a model or
+        a table of groups its mark. A form in which somebody has rated rows is not: their work would
+        be lost.
     """
     if _is_form(path, filled=True):
         return False
-    answer = "_confidence" if target is None else f"{target}_confidence"
     try:
         with open(path, "rb") as file:
             start = file.read(START)
-        if not start or REPORT_MARK in start or answer.encode() in start:
+        if not start or REPORT_MARK in start or start.startswith(GROUPS_MARK):
             return True
         if start[:2] == b"PK":
             with zipfile.ZipFile(path) as archive:
                 if LABEL in archive.namelist():
                     return True
-        names = read_table(path, empty=True).names
+        # The first line is enough for most tables, which may be large.
+        if _has_answers(_names_in(start), target) or _is_form(path, filled=False):
+            return True
+        return _has_answers(read_table(path, empty=True).names, target)
     except (OSError, TableError, zipfile.BadZipFile):
         return False
-    return _is_form(path, filled=False) or any(
-        name.endswith(answer) if target is None else name == answer for name in names
-    )
+
+
+def _names_in(start: bytes) -> list[str]:
+    """What may be names of columns in the first line of CSV, TSV or JSON lines."""
+    line = start.split(b"\n", 1)[0].decode(errors="replace").strip()
+    with contextlib.suppress(ValueError, RecursionError):
+        record = json.loads(line)
+        return list(record) if isinstance(record, dict) else []
+    return [name.strip('" ') for name in re.split(r"[,;\t|]", line)]
+
+
+def _has_answers(names: Sequence[str], target: str | None) -> bool:
+    """Whether a column has the confidence of the ratings of a target, or of any."""
+    if target is None:
+        return any(name.endswith("_confidence") for name in names)
+    return f"{target}_confidence" in names
 
 
 def _is_form(path: str, *, filled: bool) -> bool:

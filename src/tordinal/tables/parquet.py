@@ -61,12 +61,34 @@ def _cells(name: str, column: Any, notes: list[str]) -> list[Any]:
         raise TableError(f"column {name} holds text that is not UTF-8; correct it") from None
     except (OverflowError, ValueError, pa.ArrowException):
         pass
-    notes.append(f"column {name} holds {column.type} outside of Python's range; it is read as text")
-    try:
-        return column.cast(pa.string()).to_pylist()
-    except pa.ArrowException:
-        whole = pa.int32() if column.type.bit_width == 32 else pa.int64()
-        return column.cast(whole).cast(pa.string()).to_pylist()
+    what = f"column {name} holds {column.type}"
+    notes.append(f"{what} that Python cannot represent; it is read as text")
+    for kind in (_as_text(column.type, pa.string()), _as_text(column.type, pa.int64())):
+        try:
+            cells = column.cast(kind).to_pylist()
+        except (pa.ArrowException, ValueError):
+            continue
+        return [None if cell is None else str(cell) for cell in cells]
+    raise TableError(f"{what}, which cannot be read; remove or convert it")
+
+
+def _as_text(kind: Any, leaf: Any) -> Any:
+    """A type with `leaf` in the place of dates, times and durations, also inside of lists."""
+    import pyarrow as pa
+
+    if pa.types.is_temporal(kind):
+        return leaf
+    if pa.types.is_dictionary(kind):
+        return _as_text(kind.value_type, leaf)
+    if pa.types.is_map(kind):
+        return pa.map_(_as_text(kind.key_type, leaf), _as_text(kind.item_type, leaf))
+    if pa.types.is_struct(kind):
+        return pa.struct([field.with_type(_as_text(field.type, leaf)) for field in kind])
+    if pa.types.is_fixed_size_list(kind):
+        return pa.list_(_as_text(kind.value_type, leaf), kind.list_size)
+    if pa.types.is_large_list(kind):
+        return pa.large_list(_as_text(kind.value_type, leaf))
+    return pa.list_(_as_text(kind.value_type, leaf)) if pa.types.is_list(kind) else kind
 
 
 def write_parquet(

@@ -15,6 +15,7 @@ __all__ = [
     "Event",
     "Header",
     "check_event",
+    "check_rater",
     "checked_header",
     "decode",
     "encode",
@@ -180,6 +181,13 @@ def _is_rating(value: Any) -> bool:
     return isinstance(value, (str, int, float)) and not isinstance(value, bool) and value != ""
 
 
+def _is_note(value: Any, longest: int) -> bool:
+    """Whether a value is text of at most so many letters, all of them whole characters."""
+    if not isinstance(value, str) or len(value) > longest:
+        return False
+    return not any("\ud800" <= c <= "\udfff" for c in value)
+
+
 def _is_texts(value: Any) -> bool:
     return isinstance(value, list) and all(isinstance(v, str) for v in value)
 
@@ -207,7 +215,7 @@ EVENT_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "rating": (lambda v: v is None or _is_rating(v), "text or a number"),
     "rater": (
-        lambda v: isinstance(v, str) and len(v) <= LONGEST_RATER,
+        lambda v: _is_note(v, LONGEST_RATER),
         f"a name of at most {LONGEST_RATER} letters",
     ),
     "time": (lambda v: isinstance(v, str) and len(v) <= 40, "a time"),
@@ -218,7 +226,7 @@ EVENT_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
     ),
     "audit": (lambda v: isinstance(v, bool), "true or false"),
     "note": (
-        lambda v: isinstance(v, str) and len(v) <= LONGEST_NOTE,
+        lambda v: _is_note(v, LONGEST_NOTE),
         f"text of at most {LONGEST_NOTE:,} letters",
     ),
     "of": (lambda v: isinstance(v, str) and len(v) <= 64, "the id of an event"),
@@ -278,6 +286,11 @@ def check_event(event: Event, header: Header) -> None:
         raise TableError(f"event {event.event!r} must be one of {', '.join(EVENTS)}")
     _check_fields("event", {f.name: getattr(event, f.name) for f in fields(event)}, EVENT_FIELDS)
     _check_kind("event", event, header)
+
+
+def check_rater(rater: str) -> None:
+    """Reject a name of a rater that the log cannot hold."""
+    _check_fields("event", {"rater": rater}, EVENT_FIELDS)
 
 
 def _check_kind(where: str, event: Event, header: Header) -> None:

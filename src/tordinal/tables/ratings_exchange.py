@@ -14,7 +14,7 @@ from typing import Any
 
 from tordinal.tables.filled import recorded
 from tordinal.tables.logged_ratings import LoggedRatings
-from tordinal.tables.rating_events import Event, Header
+from tordinal.tables.rating_events import Event, Header, now
 from tordinal.tables.rating_order import rank_of
 from tordinal.tables.selection import Draw
 from tordinal.tables.table import Table, cell_text
@@ -101,6 +101,7 @@ def import_ratings(
             )
         rating, rater = header.classes[rank], fields.get("rater") or ""
         fields = {name: value for name, value in fields.items() if value not in (None, "")}
+        _check_time(where, fields.get("time"))
         key = json.dumps([label, prints[i], str(rating), rater, fields.get("time", "")])
         identifier = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16)
         events.append(
@@ -108,6 +109,15 @@ def import_ratings(
                   id=identifier.hexdigest(), **fields)
         )  # fmt: skip
     return events
+
+
+def _check_time(where: str, time: str | None) -> None:
+    try:
+        datetime.fromisoformat(time or now())
+    except ValueError:
+        raise TableError(
+            f"{where}: the time {visible(str(time)[:60])!r} must be written as in {now()}"
+        ) from None
 
 
 # CSV ----------------------------------------------------------------------------------------------
@@ -131,7 +141,10 @@ def _write_csv(table: Table, header: Header, logged: LoggedRatings, text: str | 
 
 
 def _read_csv(content: str, target: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    reader = csv.DictReader(io.StringIO(content.removeprefix("\ufeff")))
+    content = content.removeprefix("\ufeff")
+    # A spreadsheet writes semicolons where decimals have a comma.
+    delimiter = max(",;\t", key=content.partition("\n")[0].count)
+    reader = csv.DictReader(io.StringIO(content), delimiter=delimiter)
     absent = [name for name in ("row", target) if name not in (reader.fieldnames or [])]
     if absent:
         raise TableError(f"the file has no column {visible(absent[0])!r}")
@@ -185,10 +198,13 @@ def _read_label_studio(content: str, target: str) -> Iterator[tuple[str, dict[st
         data = task.get("data") if isinstance(task, dict) else None
         if not isinstance(data, dict) or "row" not in data:
             raise TableError(f"task {k} has no data with a row: was it exported for another table?")
-        for annotation in task.get("annotations") or []:
+        for annotation in _list_of(task, "annotations", f"task {k}"):
+            if not isinstance(annotation, dict):
+                raise TableError(f"task {k} has an annotation that is not an object")
             if annotation.get("was_cancelled"):
                 continue
-            rating = next(filter(None, map(_choice, annotation.get("result") or [])), None)
+            regions = _list_of(annotation, "result", f"task {k}")
+            rating = next(filter(None, map(_choice, regions)), None)
             if rating is None:
                 continue
             by = annotation.get("completed_by")
@@ -200,6 +216,14 @@ def _read_label_studio(content: str, target: str) -> Iterator[tuple[str, dict[st
                     "time": str(annotation.get("created_at") or "")[:40],
                 },
             )  # fmt: skip
+
+
+def _list_of(values: dict[str, Any], name: str, where: str) -> list[Any]:
+    """The list of this name; empty where there is none."""
+    found = values.get(name) or []
+    if not isinstance(found, list):
+        raise TableError(f"{where}: {name} must be a list")
+    return found
 
 
 def _choice(result: Any) -> str | None:

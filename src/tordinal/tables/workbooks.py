@@ -13,7 +13,8 @@ from tordinal.tables.values import TableError
 __all__ = ["FORMAT", "read_workbook", "write_workbook"]
 
 LARGEST = 2**31  # bytes that a workbook may unpack to
-MOST_ROWS, LONGEST = 1_048_576, 32_767  # rows of a sheet and characters of a cell in Excel
+# Rows and columns of a sheet and characters of a cell in Excel.
+MOST_ROWS, MOST_COLUMNS, LONGEST = 1_048_576, 16_384, 32_767
 SHEETS, FORMULA = "xl/worksheets/", re.compile(rb"<f[ >]")
 LOST = {"xl/charts/": "charts", "xl/media/": "pictures", "xl/pivotTables/": "pivot tables"}
 
@@ -141,7 +142,9 @@ def write_workbook(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
     heads = {str(cell.value): cell.column for cell in page[header] if cell.value is not None}
     last = max(heads.values(), default=0)
     merged = [cells for cells in page.merged_cells.ranges if cells.max_row >= header]
-    free = max([last, *(cells.max_col for cells in merged)])  # no cell of a new column is merged
+    # No cell of a new column is merged, unless that would put it beyond the sheet.
+    ends = [c.max_col for c in merged if c.max_col + len(added) <= MOST_COLUMNS]
+    free = max([last, *ends])
     model = page.cell(header, last) if last else None
     for name, values in added.items():
         if name not in heads:
