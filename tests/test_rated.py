@@ -91,3 +91,37 @@ def test_groups_of_many_numbers_are_ranges_and_missing_cells_are_counted(frame):
     assert groups["average_low"].notna().all()
     assert "133 rows without shop are in no group" in rated.notes
     assert any("length has" in note and "5 ranges" in note for note in rated.notes)
+
+
+def numbers(n_given):
+    rng = np.random.default_rng(2)
+    x = rng.normal(size=(120, 3))
+    stars = pd.Series(1 + np.digitize(x[:, 0] + 0.3 * rng.normal(size=120), [-0.5, 0.5]))
+    frame = pd.DataFrame({"shop": ["a", "b", "c"] * 40, "stars": stars.astype("Int64")})
+    frame.loc[n_given:, "stars"] = pd.NA
+    return frame, x
+
+
+def test_a_group_column_is_named_once_and_too_few_ratings_are_said():
+    frame, x = numbers(40)
+    twice = rate_table(frame, "stars", features=x, method="redsvm", by=["shop", "shop"])
+    assert twice.groups["group"].is_unique
+    frame["stars"] = pd.array([1, 2, 3] + [pd.NA] * 117, dtype="Int64")
+    few = rate_table(frame, "stars", features=x, method="redsvm", by="shop")
+    assert len(few.groups) == 0
+    assert "too few ratings to estimate averages and shares by shop" in few.notes
+
+
+@pytest.mark.parametrize("place", ["beside", "lists"])
+def test_the_report_of_few_columns_beside_numbers(place, tmp_path):
+    frame, x = numbers(40)
+    frame["price"] = 1e6 * x[:, 1]
+    if place == "beside":
+        rated = rate_table(frame, "stars", features=x, method="redsvm")
+    else:
+        rated = rate_table(frame.assign(vector=list(x)), "stars", method="redsvm")
+        assert rated.suggest(3)["vector"].map(len).tolist() == [3, 3, 3]
+    rated.report(tmp_path / "report.html")
+    page = (tmp_path / "report.html").read_text("utf-8")
+    assert "(numbers)" in page
+    assert not pd.Series(page).str.contains(r"\d{4}\.\d{6}").any()

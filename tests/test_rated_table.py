@@ -225,6 +225,7 @@ def test_an_earlier_result_can_be_rated_again(rated):
         ({"target": "stars", "abstain": 2.0}, "from 0 to 1"),
         ({"target": "stars", "n_jobs": 0}, "number of parallel fits"),
         ({"target": "stars", "method": "tor", "quick": True}, "requires"),
+        ({"target": "stars", "by": "stars"}, "has the ratings"),
     ],
 )
 def test_wrong_input_is_an_error_of_its_own(options, message):

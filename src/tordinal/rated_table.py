@@ -16,7 +16,7 @@ from tordinal.tables.costs import read_weights
 from tordinal.tables.estimates import prediction_shift_note, representativeness_note
 from tordinal.tables.files import read_table
 from tordinal.tables.frames import table_of
-from tordinal.tables.group_names import group_notes
+from tordinal.tables.group_names import check_groups, group_notes, no_groups_note
 from tordinal.tables.preparation import prepare
 from tordinal.tables.rating import rate
 from tordinal.tables.roles import find_columns
@@ -198,7 +198,7 @@ def rate_table(
         find_encoder(settings)  # before the table is read
     if isinstance(order, str):
         order = [name.strip() for name in order.split(",")]
-    by = _names(by)
+    by = list(dict.fromkeys(_names(by)))
     listen = callback or (lambda task, done, total: None)
     source = os.path.basename(os.fspath(table)) if isinstance(table, (str, os.PathLike)) else ""
     frame = table if isinstance(table, pd.DataFrame) else None
@@ -213,6 +213,7 @@ def rate_table(
         meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None, hint=_names(hint),
     )  # fmt: skip
     part, notes = prepared.part, prepared.notes
+    check_groups(part, by, target)
     if prepared.earlier and frame is not None:
         frame = frame.loc[:, [str(name) not in prepared.earlier for name in frame.columns]]
     given = read_target(target, part[target], prepared.order, marks)
@@ -228,7 +229,7 @@ def rate_table(
     )  # fmt: skip
     rating.notes = [*notes, *rating.notes]
     differs = None if quick else representativeness_note(rating, reweighted=reweight)
-    rating.notes += group_notes(part, by)
+    rating.notes += group_notes(part, by) if len(rating.held_out) else no_groups_note(by)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]
     rated = RatedTable(
         rating=rating, table=prepared.table, part=part, rows=prepared.rows, abstain=abstain,

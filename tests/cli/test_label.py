@@ -408,14 +408,16 @@ def test_texts_are_read_by_their_meaning_where_asked(tmp_path, monkeypatch):
 def test_groups_are_estimated_printed_and_written(tmp_path):
     table, groups = tmp_path / "t.csv", tmp_path / "groups.csv"
     texts, stars = make_reviews(200, random_state=0)
-    data = pd.DataFrame({"review": texts, "product": np.resize(["pan", "pot", "lid"], 200)})
+    names = ["pan", "pot", "lid" + " of glass" * 20]
+    data = pd.DataFrame({"review": texts, "product": np.resize(names, 200)})
     data["stars"] = [str(s) if i < 60 else "" for i, s in enumerate(stars)]
     data.to_csv(table, index=False)
     shared = ["label", table, "--target", "stars", "-o", tmp_path / "o.csv", "--method", "redsvm"]
     said = run(*shared, "--by", "product", "--groups", groups).output
     assert "Average of all 200 rows: " in said
     written = pd.read_csv(groups)
-    assert sorted(written["group"]) == ["lid", "pan", "pot"]
+    assert sorted(written["group"]) == sorted(names)
+    assert len([line for line in said.splitlines() if "of glass" in line]) == 1
     assert written["rows"].sum() == 200
     for row in written.itertuples():
         assert f"{row.average_low:.2f} to {row.average_high:.2f}" in said

@@ -2,6 +2,7 @@ import contextlib
 import re
 import signal
 import threading
+import warnings
 from types import SimpleNamespace
 
 import numpy as np
@@ -259,3 +260,11 @@ def test_a_grid_has_its_title_and_columns(capsys):
     assert said.splitlines()[0].strip() == "Ratings"
     assert re.search(r"rating\s+.\s+given", said)
     assert re.search(r"low\s+.\s+3", said)
+
+
+def test_warnings_are_shown_without_the_code_they_come_from():
+    usual = warnings.formatwarning
+    with reporting_errors():
+        text = warnings.formatwarning("did not converge\x1b", UserWarning, "base.py", 3)
+    assert text == "Warning: did not converge\N{SYMBOL FOR ESCAPE}\n"
+    assert warnings.formatwarning is usual

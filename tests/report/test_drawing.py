@@ -25,6 +25,8 @@ def test_names_are_cut_and_shares_rounded():
 def test_names_have_room_on_the_left_up_to_a_limit():
     assert margin(["a"]) == 56.0
     assert margin(["a"]) < margin(["willing to serve"]) < margin(["WILLING TO SERVE"])
+    # 24 letters of DejaVu Sans at 15 pixels are 199 wide, and the name ends 8 before the margin.
+    assert margin(["2022-01-23 to 2022-07-23"]) > 207
     assert margin(["x" * 200]) == 222.0
     assert margin(["x" * 200], 166.0) == 166.0
 

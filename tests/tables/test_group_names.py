@@ -4,7 +4,8 @@ import itertools
 import numpy as np
 import pytest
 
-from tordinal.tables.group_names import group_names, group_notes
+from tordinal.tables.group_names import check_groups, group_names, group_notes
+from tordinal.tables.values import TableError
 
 
 def test_prices_are_ranges_with_as_many_rows_each():
@@ -54,3 +55,27 @@ def test_dates_decimal_commas_and_a_frequent_number():
     groups = group_names("income", ["0"] * 50 + [str(i) for i in range(1, 41)])
     assert None not in groups
     assert len(set(groups)) == 3
+
+
+def test_days_of_some_years_are_ranges_and_months_are_groups():
+    start = datetime.date(2021, 1, 1)
+    days = [(start + datetime.timedelta(days=i % 900)).isoformat() for i in range(5400)]
+    assert len(set(group_names("day", days))) == 5  # six rows of each
+    months = [f"{2021 + i % 36 // 12}-{1 + i % 12:02}-01" for i in range(1800)]
+    assert group_names("month", months) == months
+
+
+def test_ends_of_ranges_have_few_digits():
+    groups = group_names("income", [123456.789012345 * (i - 10) for i in range(40)])
+    assert groups[0] == "-1234568 to -370370"
+    assert group_names("share", [i / 70 for i in range(35)])[0] == "0.0 to 0.08571"
+
+
+@pytest.mark.parametrize(
+    ("cells", "message"),
+    [(["", None, " "], "`by` shop: every cell is empty"), (["1", "", "2"], "has the ratings")],
+)
+def test_columns_without_groups_are_rejected(cells, message):
+    with pytest.raises(TableError, match=message):
+        check_groups({"shop": cells}, ["shop"], "shop" if cells[0] else "stars")
+    check_groups({"shop": ["a", ""]}, ["shop"], "stars")

@@ -81,3 +81,14 @@ def test_a_label_that_is_not_unique_is_rejected():
     rated = rate_table(frame, "size", method="tor")
     with pytest.raises(InputError, match="2 rows have this label"):
         rated.explain(0)
+
+
+def test_effects_too_small_to_matter_are_not_listed():
+    rng = np.random.default_rng(0)
+    price = rng.normal(50, 10, 300)
+    frame = pd.DataFrame({"price": price.round(2), "shop": rng.choice(["north", "south"], 300)})
+    frame["stars"] = pd.array(1 + np.digitize(price, [40, 50, 60]), dtype="Int64")
+    frame.loc[100:, "stars"] = pd.NA
+    reasons = rate_table(frame, "stars", method="redsvm").reasons
+    assert reasons.agrees
+    assert (reasons.words["effect"].abs() >= 0.05).all()

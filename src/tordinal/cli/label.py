@@ -290,7 +290,8 @@ def _print_groups(console: Console, groups: pd.DataFrame) -> None:
         for row in largest_groups(part, MOST_GROUPS).itertuples():
             known = np.isfinite(row.average_low)
             table.add_row(
-                Text(visible(str(row.group))), f"{row.rows:,}", f"{row.ratings:,}",
+                Text(visible(str(row.group)), no_wrap=True, overflow="ellipsis"),
+                f"{row.rows:,}", f"{row.ratings:,}",
                 f"{row.average:.2f}" if np.isfinite(row.average) else "unknown",
                 f"{row.average_low:.2f} to {row.average_high:.2f}" if known else "too few ratings",
             )  # fmt: skip

@@ -9,6 +9,7 @@ import signal
 import sys
 import time
 import traceback
+import warnings
 from collections.abc import Iterable, Iterator
 from importlib.metadata import version
 from types import FrameType
@@ -87,6 +88,7 @@ def reporting_errors(
     before = {}
     with contextlib.suppress(ValueError):  # not in the main thread
         before = {s: signal.signal(s, interrupt) for s in (signal.SIGINT, signal.SIGTERM)}
+    usual_format, warnings.formatwarning = warnings.formatwarning, _format_warning
     try:
         yield
     except (typer.Exit, typer.Abort):
@@ -105,8 +107,14 @@ def reporting_errors(
             _exit_with_error(str(error))
         _exit_with_error(_describe_bug(error), BUG)
     finally:
+        warnings.formatwarning = usual_format
         for number, handler in before.items():
             signal.signal(number, handler)
+
+
+def _format_warning(message: Warning | str, *_: Any, **__: Any) -> str:
+    """A warning without the line of code that it comes from."""
+    return f"Warning: {visible(str(message))}\n"
 
 
 def _describe_bug(error: BaseException) -> str:

@@ -93,7 +93,16 @@ def short(text: str, length: int = 24) -> str:
 
 def _length(text: str) -> float:
     """Width of a text in letters of average width."""
-    return sum(1.35 if c.isupper() or c in WIDE else 0.6 if c in NARROW else 1.0 for c in text)
+    return sum(_letter(c) for c in text)
+
+
+def _letter(c: str) -> float:
+    """Width of a letter."""
+    if c.isupper() or c in WIDE:
+        return 1.35
+    if c in NARROW:
+        return 0.6
+    return 1.16 if c.isdigit() else 1.0
 
 
 def percent(share: float) -> str:

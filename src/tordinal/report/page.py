@@ -24,7 +24,7 @@ from tordinal.tables.reasons import Reasons
 from tordinal.tables.results import Rating
 from tordinal.tables.roles import CODE_NAME
 from tordinal.tables.suggest import rows_to_rate
-from tordinal.tables.values import sentence, visible
+from tordinal.tables.values import sentence, short_number, visible
 
 __all__ = ["render_report"]
 
@@ -204,7 +204,8 @@ def _shown_columns(rating: Rating, table: Table) -> list[str]:
     """The columns that tell a reader most about a row: what identifies it, then texts."""
     plan = rating.model.encoder.plan_
     excluded = [c["name"] for c in plan if c["role"] == "excluded"]
-    used = [c for c in plan if c["role"] != "excluded"]
+    # Numbers from beside the table, and those of lists, have no cells of their own.
+    used = [c for c in plan if c["role"] != "excluded" and c["name"] in table.names]
     ordered = [c["name"] for c in used if c["role"] == "text"] + [
         c["name"] for c in used if c["role"] != "text"
     ]
@@ -254,7 +255,7 @@ def _row(
     cells = []
     for column in columns:
         value = table[column][i]
-        text = "" if value is None else str(value)[: LONGEST + 1]
+        text = "" if value is None else short_number(str(value)[: LONGEST + 1])
         cells.append(visible(text if len(text) <= LONGEST else text[:LONGEST] + "…"))
     k, number = int(rating.rank[i]), table.number(i)
     return {

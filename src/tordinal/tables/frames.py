@@ -83,7 +83,10 @@ def frame_of(table: Table) -> pd.DataFrame:
 
 
 def _column(cells: list[Any]) -> pd.Series:
-    column = pd.Series([None if c == "" else c for c in cells], dtype=object)
+    empty = [isinstance(c, str) and c == "" for c in cells]  # an array is compared by element
+    column = pd.Series(
+        [None if gone else c for gone, c in zip(empty, cells, strict=True)], dtype=object
+    )
     if column.isna().all():
         return column
     try:

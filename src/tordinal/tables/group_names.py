@@ -8,11 +8,13 @@ import numpy as np
 from tordinal.tables.cells import read_dates, read_numbers
 from tordinal.tables.roles import CODE_NAME
 from tordinal.tables.table import Table, cell_text
+from tordinal.tables.values import TableError, short_number
 
-__all__ = ["group_names", "group_notes"]
+__all__ = ["check_groups", "group_names", "group_notes", "no_groups_note"]
 
 MOST_VALUES = 20  # numbers or dates from which a column is cut into ranges,
-ROWS_PER_VALUE = 5  # unless there are so many rows of each on average
+ROWS_PER_VALUE = 5  # unless there are so many rows of each number on average,
+ROWS_PER_DATE = 30  # or of each date: months are groups, days of some years are not
 RANGES = 5
 
 
@@ -42,11 +44,14 @@ def group_names(name: str, cells: Sequence[Any]) -> list[str | None]:
     texts = [cell_text(cell).strip() for cell in cells]
     present = [i for i, text in enumerate(texts) if text]
     n_values = len({texts[i] for i in present})
-    few = n_values <= MOST_VALUES or len(present) >= ROWS_PER_VALUE * n_values
-    if few or CODE_NAME.search(name):
-        return [text or None for text in texts]
-    some = [cells[i] for i in present]
-    reading = read_numbers(some) or read_dates(some)
+    rows_per_value = len(present) / max(n_values, 1)
+    reading = None
+    if n_values > MOST_VALUES and not CODE_NAME.search(name):
+        some = [cells[i] for i in present]
+        if (reading := read_numbers(some)) is not None:
+            reading = reading if rows_per_value < ROWS_PER_VALUE else None
+        elif rows_per_value < ROWS_PER_DATE:
+            reading = read_dates(some)
     if reading is None:
         return [text or None for text in texts]
     values = np.full(len(cells), np.nan)
@@ -58,11 +63,23 @@ def group_names(name: str, cells: Sequence[Any]) -> list[str | None]:
     for k in range(len(edges) + 1):
         rows = np.flatnonzero(np.isfinite(values) & (place == k))
         if len(rows):
-            low, high = (texts[rows[at(values[rows])]] for at in (np.argmin, np.argmax))
+            ends = (texts[rows[at(values[rows])]] for at in (np.argmin, np.argmax))
+            low, high = map(short_number, ends)
             label = low if low == high else f"{low} to {high}"
             for i in rows:
                 groups[i] = label
     return groups
+
+
+def check_groups(
+    table: Table | Mapping[str, Sequence[Any]], by: Sequence[str], target: str
+) -> None:
+    """Raise an error if a column that names groups has the ratings, or empty cells only."""
+    for name in by:
+        if name == target:
+            raise TableError(f"`by` {name}: this column has the ratings; name another one")
+        if not any(cell_text(cell).strip() for cell in table[name]):
+            raise TableError(f"`by` {name}: every cell is empty, so there are no groups")
 
 
 def group_notes(table: Table | Mapping[str, Sequence[Any]], by: Sequence[str]) -> list[str]:
@@ -89,3 +106,10 @@ def group_notes(table: Table | Mapping[str, Sequence[Any]], by: Sequence[str]) -
                 f"{'are' if missing > 1 else 'is'} in no group"
             )
     return notes
+
+
+def no_groups_note(by: Sequence[str]) -> list[str]:
+    """What is said instead where no rating can be held out, so that nothing is estimated."""
+    if not by:
+        return []
+    return [f"too few ratings to estimate averages and shares by {' and '.join(by)}"]

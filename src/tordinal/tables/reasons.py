@@ -1,6 +1,5 @@
 """Why rows are rated as they are: columns that matter, words that count, reasons of single rows."""
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -15,7 +14,7 @@ from tordinal.tables.importance import column_importance
 from tordinal.tables.results import Rating
 from tordinal.tables.surrogate import Surrogate, fit_surrogate
 from tordinal.tables.table import cell_text
-from tordinal.tables.values import visible
+from tordinal.tables.values import short_number, visible
 from tordinal.tables.vectors import owner_of
 
 __all__ = ["Reasons"]
@@ -29,7 +28,6 @@ MOST_REASONS = 3  # of a row, in one cell
 LEAST = 0.05  # steps that count as a reason
 MONOTONE = 0.7  # rank correlation from which a number has a direction
 LONGEST = 30  # characters of a cell that are shown
-LONG_NUMBER = re.compile(r"[+-]?\d*\.\d{3,}")  # shown with four digits
 
 
 @dataclass
@@ -111,8 +109,8 @@ class Reasons:
         """Words, phrases and values of categories with the largest effects, lowest first.
 
         `effect` is by how many steps rows with it are rated higher than rows without it that are
-        equal otherwise; `rows` is in how many of them it is. Empty unless the additive model
-        agrees with the predictions.
+        equal otherwise; `rows` is in how many of them it is. Effects below a twentieth of a step
+        are not listed. Empty unless the additive model agrees with the predictions.
         """
         names = ["column", "term", "effect", "rows"]
         surrogate = self.surrogate
@@ -126,7 +124,8 @@ class Reasons:
         for j in np.argsort(-impact, kind="stable"):
             up = bool(surrogate.coef[j] > 0)
             column, term, tokens = labels[j]
-            if not term or count[up] == MOST_WORDS or impact[j] < 1e-6:
+            small = impact[j] < 1e-6 or abs(surrogate.coef[j]) < LEAST
+            if not term or count[up] == MOST_WORDS or small:
                 continue
             if taken.setdefault((column, up), set()).intersection(tokens):
                 continue  # "awful", and not "awful story", too
@@ -203,9 +202,7 @@ class Reasons:
         if name not in self.table:  # lists of numbers
             return "(numbers)"
         text = " ".join(cell_text(self.table[name][row]).split()) or "(missing)"
-        if LONG_NUMBER.fullmatch(text):
-            value = float(text)
-            text = f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
+        text = short_number(text)
         return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
 
     def explain(self, row: int) -> pd.DataFrame:

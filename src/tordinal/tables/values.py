@@ -2,14 +2,18 @@
 
 import datetime
 import math
+import re
 import unicodedata
 from decimal import Decimal
 from typing import Any
 
 from tordinal.exceptions import InputError
 
-__all__ = ["TableError", "is_missing", "number", "plain_cells", "sentence", "visible"]
+__all__ = [
+    "TableError", "is_missing", "number", "plain_cells", "sentence", "short_number", "visible",
+]  # fmt: skip
 
+LONG_NUMBER = re.compile(r"[+-]?\d*\.\d{3,}")  # shown with four digits
 # Cells that stand for no value, in lower case.
 MISSING = {"", "na", "n/a", "nan", "null", "none", "<na>"}
 
@@ -67,6 +71,20 @@ def plain_cells(cells: list[Any]) -> list[Any]:
     floats = [None if c is None else float(c) for c in cells]
     same = all(f is None or Decimal(repr(f)) == c for f, c in zip(floats, cells, strict=True))
     return floats if same else cells
+
+
+def short_number(text: str) -> str:
+    """A number without decimals beyond its first four digits; any other text as it is.
+
+    Examples
+    --------
+    >>> short_number("-843484.4618575305"), short_number("0.123456789"), short_number("v1.234")
+    ('-843484', '0.1235', 'v1.234')
+    """
+    if not LONG_NUMBER.fullmatch(text):
+        return text
+    value = float(text)
+    return f"{value:.4g}" if abs(value) < 1e4 else f"{value:.0f}"
 
 
 def sentence(note: str) -> str:
