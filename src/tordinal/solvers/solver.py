@@ -73,6 +73,12 @@ class Solution:
     converged: bool = False
     next_start: "Solution | None" = None
 
+    end = None  # a `DeviceSolution` has its last state on a device
+
+    def on_host(self) -> "Solution":
+        """The solution with its vectors on this machine: itself."""
+        return self
+
     def times(self, factor: float) -> "Solution":
         """The same solution for features multiplied by 1 / sqrt(factor) and costs by factor."""
         if factor == 1.0:
