@@ -26,12 +26,12 @@ METHODS = {
     "words": "TORCV, TextViews",
     "frozen": "TORCV, TextViews and frozen encoder",
     "labels_only": "TORCV, TextViews and tuned encoder, labels only",
+    # What `label --encoder` does where there is a GPU.
     "unlabelled_too": "TORCV, TextViews and tuned encoder, unlabelled texts too",
     "expert": "TORCV, TextViews, tuned encoder as an expert",
     "setfit": "SetFit's recipe, logistic head",
     "logistic": "logistic regression on frozen encoder",
 }
-DEFAULT = "unlabelled_too"  # what `label --encoder` does where there is a GPU
 KINDS = {"frozen": "frozen", "logistic": "frozen", "setfit": "setfit"}  # of columns; else tuned
 
 Case = tuple[str, int, int, str]

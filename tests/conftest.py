@@ -59,3 +59,23 @@ def tiny_model(tmp_path_factory):
     from tiny_encoder import make_tiny_encoder
 
     return make_tiny_encoder(tmp_path_factory.mktemp("models") / "tiny")
+
+
+@pytest.fixture(scope="module")
+def client():
+    """Two workers of a cluster, as threads of this process."""
+    from clusters import start
+    from distributed import Client
+
+    with start(2, processes=False) as cluster, Client(cluster) as client:
+        yield client
+
+
+@pytest.fixture(scope="module")
+def processes():
+    """Three workers of a cluster, as processes that can be killed."""
+    from clusters import start
+    from distributed import Client
+
+    with start(3, processes=True) as cluster, Client(cluster) as client:
+        yield client

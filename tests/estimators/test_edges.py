@@ -169,7 +169,7 @@ def test_kernel_values_beyond_single_precision(monkeypatch):
         (SVOR(), X * 1e20),
     ):
         ends(model, rows, y)
-        assert np.mean(model.predict(rows) == y) > 0.4
+        assert np.mean(model.predict(rows) == y) > 0.5
     # With C = 1 a weight counts 1e48 times its row: whatever is found, it beats no model at all.
     model = ends(REDSVM(kernel="poly", gamma=1, loss="square"), X * 1e8, y)
     assert model.objective_ <= 2 * 1100

@@ -119,6 +119,9 @@ def test_other_files_and_changed_ones_are_rejected(tmp_path, packed):
         "newer; upgrade": [repacked(packed, lambda m: relabel(m, layout=99, tordinal="9.9"))],
         "changed or damaged": [repacked(packed, tamper)],
         "is not a sound model and was rejected": [repacked(packed, forge)],
+        "written by tordinal 0.2.0, and this is .*: label the table again": [
+            repacked(repacked(packed, forge), lambda m: relabel(m, tordinal="0.2.0"))
+        ],
     }
     for message, contents in cases.items():
         for content in contents:

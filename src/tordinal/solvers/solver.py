@@ -19,9 +19,7 @@ __all__ = ["Solution", "Solver", "Task"]
 COARSE = 10.0
 GAP = 10.0  # duality gap that a solution may have, relative to its objective, in units of tol
 LARGEST_COST = 150.0  # logarithm of the largest cost of rows of unit size: squares are finite
-HUGE_COST = (
-    1e8  # largest cost times kernel value of rows of unit size, from which rounding errors matter
-)
+HUGE_COST = 1e8  # cost of rows of unit size from which rounding errors matter
 UNRESOLVED = 1e12  # kernel values times costs from which differences by rounding matter
 TINY = np.finfo(np.float64).tiny
 NEGLIGIBLE = 1e-9  # share of all costs below which a gap is rounding
@@ -72,6 +70,12 @@ class Solution:
     violation: float = np.inf
     converged: bool = False
     next_start: "Solution | None" = None
+
+    end = None  # a `DeviceSolution` has its last state on a device
+
+    def on_host(self) -> "Solution":
+        """The solution with its vectors on this machine: itself."""
+        return self
 
     def times(self, factor: float) -> "Solution":
         """The same solution for features multiplied by 1 / sqrt(factor) and costs by factor."""

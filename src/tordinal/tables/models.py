@@ -13,6 +13,7 @@ import os
 import warnings
 import zipfile
 from dataclasses import replace
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -187,7 +188,20 @@ def load_model(path: str | os.PathLike[str]) -> TableModel:
         return model
     except Exception as error:  # damaged content fails in many ways, inside of libraries, too
         what = str(error).splitlines()[0] if str(error) else type(error).__name__
-        raise TableError(f"{path} is not a sound model and was rejected: {what}") from None
+        raise TableError(
+            f"{path} is not a sound model and was rejected: {what}{_remedy(label)}"
+        ) from None
+
+
+def _remedy(label: dict[str, Any]) -> str:
+    """What to do with the file of another version that does not load."""
+    written, here = label.get("tordinal"), version("tordinal")
+    if not isinstance(written, str) or written == here:
+        return ""
+    return (
+        f"; it was written by tordinal {written}, and this is {here}: label the table again, or "
+        "predict with that version"
+    )
 
 
 def _rename_roles(model: TableModel) -> None:

@@ -309,7 +309,7 @@ def read_ratings(
     sizes = np.zeros(len(classes), dtype=np.int64)
     for cell, n in given.items():
         sizes[rank[cell]] += n
-    _question(name, classes, sizes, notes)
+    _question(classes, sizes, notes)
     return Ratings(classes, rank, notes)
 
 
@@ -386,7 +386,7 @@ def _one_spelling(given: Counter[Any], named: set[str], notes: list[str]) -> dic
     return alike
 
 
-def _question(name: str, classes: list[Any], counts: NDArray[np.int64], notes: list[str]) -> None:
+def _question(classes: list[Any], counts: NDArray[np.int64], notes: list[str]) -> None:
     """Add notes about ratings that look wrong."""
     values = [number(c) for c in classes]
     single = [str(c) for c, n in zip(classes, counts, strict=True) if n == 1]

@@ -32,6 +32,16 @@ def test_products_over_blocks(dtype, sparse):
         np.testing.assert_array_equal(rows.gather(SOME), X[SOME])
 
 
+class OwnRows(Rows):
+    """Rows of an engine of one's own."""
+
+
+def test_rows_of_a_subclass_stay_its_own():
+    """So that an engine of one's own is not lost on the way to the solver."""
+    rows = OwnRows(SPARSE)
+    assert type(rows.take(SOME)) is type(rows.private()) is OwnRows
+
+
 @pytest.mark.usefixtures("blocks")
 def test_what_is_put_comes_back_and_sums_are_over_all_rows():
     rows = Rows(SPARSE)

@@ -8,7 +8,7 @@ lie.
 
 from collections.abc import Callable, Iterable
 from functools import partial
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -62,15 +62,15 @@ class Rows:
         """Size in bytes, so that a cluster sends it once and not with every task."""
         return object.__sizeof__(self) + size_of([self.matrix])
 
-    def take(self, index: Index) -> "Rows":
+    def take(self, index: Index) -> Self:
         """Some of the rows."""
         if len(index) == self.n_rows:
             return self
-        return Rows(self.matrix[index], self.scale, self.centre)
+        return type(self)(self.matrix[index], self.scale, self.centre)
 
-    def private(self, share: float = 1.0) -> "Rows":
+    def private(self, share: float = 1.0) -> Self:
         """The rows for one solver among several that work at the same time."""
-        return Rows(self.matrix, self.scale, self.centre)
+        return type(self)(self.matrix, self.scale, self.centre)
 
     def pseudo_labels(self, rank: Ranks, weight: Array) -> HostLabels:
         """Labels of the rows."""

@@ -28,7 +28,6 @@ __all__ = ["CudaSMO"]
 
 Array = NDArray[np.float64]
 Index = NDArray[np.int64]
-AnySolution = Solution | DeviceSolution
 
 N_SUMS = 5  # of `row_sums` in kernels.cu
 
@@ -147,7 +146,7 @@ class CudaSMO(Solver):
                 self._root = SquareRoot.of(self.data, self.problem)
                 if self._root is not None:
                     here = self._solution(task, beta, h, view, steps, violation, 0.0)
-                    rest = replace(task, warm=_plain(here), limit=task.limit - steps)
+                    rest = replace(task, warm=here.on_host(), limit=task.limit - steps)
                     finished = self._root.run(rest)
                     return replace(finished, n_iter=finished.n_iter + steps)
             one_pair = raised >= 0 and raised < lowered  # others may become worse meanwhile
@@ -264,7 +263,7 @@ class CudaSMO(Solver):
         xp, device = self.data.device.xp, self.data.device
         n, m = len(task.y), self.problem.n_thresholds
         warm: Any = task.warm
-        if isinstance(warm, DeviceSolution):
+        if warm is not None and warm.end is not None:
             if (swapped := self._after_swaps(task, warm.end)) is not None:
                 return swapped
             u = self._units(warm.end)
@@ -276,9 +275,8 @@ class CudaSMO(Solver):
         low, high = lines.box
         y, cost = device.put(task.y), device.put(task.cost)
         s, C = self._signs(y), self._costs(y, cost)
-        on_device = isinstance(warm, DeviceSolution)
-        warm_h = warm.end.h if on_device else device.put(warm.h)
-        warm_t = warm.end.t if on_device else warm.thresholds
+        warm_h = device.put(warm.h) if warm.end is None else warm.end.h
+        warm_t = warm.thresholds if warm.end is None else warm.end.t
         margin = s * (warm_h[:, None] - device.put(warm_t))
         fresh = device.put((warm.cost == 0) & (task.cost > 0))
         bound = xp.where(margin < lines.kink, high, low)
@@ -358,7 +356,7 @@ class CudaSMO(Solver):
     # What `Solver.solve` asks -------------------------------------------------------------------
 
     def _with_predicted_projections(self, task: Task, solution: Any) -> Any:
-        if not isinstance(solution, DeviceSolution):
+        if solution.end is None:
             return super()._with_predicted_projections(task, solution)
         total = float(task.cost.sum()) / self.data.scale * self.problem.n_thresholds
         allowed = task.tol * solution.objective + NEGLIGIBLE * total
@@ -371,12 +369,11 @@ class CudaSMO(Solver):
     def _fall_back_to_zero(self, task: Task, solution: Any) -> Any:
         if not self._worse_than_zero(task, solution):
             return solution
-        return super()._fall_back_to_zero(task, _plain(solution))
+        return super()._fall_back_to_zero(task, solution.on_host())
 
     def _keep_warm_start_if_better(self, warm: Any, solution: Any) -> Any:
-        both = isinstance(warm, DeviceSolution) and isinstance(solution, DeviceSolution)
-        if not both:
-            return super()._keep_warm_start_if_better(_plain(warm), _plain(solution))
+        if warm.end is None or solution.end is None:
+            return super()._keep_warm_start_if_better(warm.on_host(), solution.on_host())
         rows = np.flatnonzero(warm.y != solution.y)
         if len(rows) == 0 or not np.array_equal(warm.cost, solution.cost):
             return solution
@@ -395,12 +392,8 @@ class CudaSMO(Solver):
         return tol, TUNING.refine_steps
 
     def refine(self, solution: Any) -> Solution:
-        return super().refine(_plain(solution))
-
-
-def _plain(solution: Any) -> Any:
-    return solution.on_host() if isinstance(solution, DeviceSolution) else solution
+        return super().refine(solution.on_host())
 
 
 def _on_host(task: Task) -> Task:
-    return replace(task, warm=_plain(task.warm))
+    return task if task.warm is None else replace(task, warm=task.warm.on_host())

@@ -19,6 +19,7 @@ Array = NDArray[np.float64]
 Index = NDArray[np.int64]
 
 ZERO_SUM = 1e-14  # rounding error of a sum, as a share of the sum of all variables
+UNCHANGED = 1e-14  # change of a weight that is rounding, as a share of its variables
 
 
 @dataclass
@@ -103,7 +104,7 @@ class WarmStarts:
         scale = np.divide(a, warm.coefficients, out=np.zeros(n), where=warm.coefficients != 0)
         common = _most_common(scale[warm.coefficients != 0])
         change = a - common * warm.coefficients
-        index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(a))
+        index = np.flatnonzero(np.abs(change) > UNCHANGED * np.abs(a))
         h = common * warm.h + self.data.combine(index, change[index])
         if not (np.array_equal(task.y, warm.y) and (task.cost >= warm.cost).all()):
             return State(beta, h, task)
@@ -124,7 +125,7 @@ class WarmStarts:
         beta = in_larger_boxes(self.problem, task.y, task.cost, warm.u, kept, warm.thresholds)
         self.problem.coupling.balance(beta, margin)
         change = beta.sum(axis=1) - warm.coefficients
-        index = np.flatnonzero(np.abs(change) > 1e-14 * np.abs(beta).sum(axis=1))
+        index = np.flatnonzero(np.abs(change) > UNCHANGED * np.abs(beta).sum(axis=1))
         return beta, warm.h + self.data.combine(index, change[index])
 
     def _after_swaps(self, task: Task, warm: Solution) -> State | None:
