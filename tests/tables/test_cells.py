@@ -73,12 +73,15 @@ def test_what_is_no_column_of_numbers():
         (["1.2.99", "31.2.98", "5.5.05"], None, None, False),
         (["1.2.99", "28.2.98", "?"], True, (1999, 2, 1), False),
         (["04/04/2024", "05/05/2024"], False, (2024, 4, 4), False),
+        (["November 17, 2006", "May 3, 2007"], True, (2006, 11, 17), False),
+        (["17 Nov. 2006", "3rd May 2007", "1-Sep-2008", "?"], True, (2006, 11, 17), False),
+        (["November 17, 2006", "Mai 3, 2007"], None, None, False),
     ],
 )
 def test_how_a_column_of_dates_is_read(cells, day_first, first, doubtful):
     reading = read_dates(cells)
     if day_first is None:
-        assert reading is None  # there is no 31st of February, either way
+        assert reading is None  # there is no 31st of February, either way, and no Mai
         return
     assert reading.style == {"day_first": day_first}
     assert read_day(cells[0], day_first) == datetime.date(*first).toordinal()

@@ -21,6 +21,16 @@ def test_a_form_that_was_filled_in_comes_back_to_its_rows():
     assert whole["stars"] == ["5", "", "1"]
 
 
+def test_a_form_has_no_vectors():
+    whole = table()
+    whole = Table([*whole.names, "v"], [*whole.columns, [[0.5, 1.0]] * 3], "jsonl", above=0)
+    form = to_fill_in(whole, "stars", [2])
+    assert form.names == ["row", "stars", "review"]
+    form["stars"][0] = "1"
+    fill_in(whole, "stars", form)
+    assert whole["stars"] == ["5", "", "1"]
+
+
 @pytest.mark.parametrize(
     ("change", "message"),
     [

@@ -58,6 +58,13 @@ DATE = re.compile(
     r"(\d{1,2})([./-])(\d{1,2})\2(\d{4}|\d{2})(?:,?\s+(\d{1,2}):(\d{2})(?::\d{2})?\s*([ap]m)?)?$",
     re.IGNORECASE,
 )
+# "November 17, 2006" and "17 Nov 2006".
+NAMED_DATE = re.compile(
+    r"(?:([a-z]{3,9})\.?[ -](\d{1,2})(?:st|nd|rd|th)?|(\d{1,2})(?:st|nd|rd|th)?[ -]([a-z]{3,9})\.?)"
+    r",?[ -](\d{4})$",
+    re.IGNORECASE,
+)
+MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
 Array = NDArray[np.float64]
 CENTURY = 69  # years of two digits up to here are of this century
 
@@ -298,6 +305,9 @@ def _date(text: str, day_first: bool) -> datetime.datetime | None:
     try:
         if ISO_DATE.match(text):
             return datetime.datetime.fromisoformat(text)
+        if named := NAMED_DATE.match(text):
+            month = MONTHS.index((named[1] or named[4])[:3].lower()) + 1
+            return datetime.datetime(int(named[5]), month, int(named[2] or named[3]))
         match = DATE.match(text)
         if match is None:
             return None
@@ -346,5 +356,5 @@ def read_dates(cells: Sequence[Any], more: Sequence[str] = ()) -> Reading | None
 def _looks_like_a_date(cell: Any) -> bool:
     if isinstance(cell, str):
         text = cell.strip()
-        return bool(ISO_DATE.match(text) or DATE.match(text))
+        return any(form.match(text) for form in (ISO_DATE, DATE, NAMED_DATE))
     return isinstance(cell, datetime.date) and not is_missing(cell)

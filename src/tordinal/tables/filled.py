@@ -8,6 +8,7 @@ from tordinal.tables.selection import Draw
 from tordinal.tables.table import Table, cell_text
 from tordinal.tables.target import count_cells, is_rated, read_ratings
 from tordinal.tables.values import TableError, number
+from tordinal.tables.vectors import vector_size
 
 __all__ = ["draws_of", "fill_in", "recorded", "to_fill_in"]
 
@@ -18,6 +19,8 @@ CHANCE, AUDIT, LEFT = "chance", "audit", "rows_left"
 
 def to_fill_in(table: Table, target: str, rows: list[int]) -> Table:
     """A form: the rows with their numbers and an empty cell for the rating.
+
+    Columns of vectors, such as embeddings, are left to the table: people cannot rate by them.
 
     Parameters
     ----------
@@ -40,7 +43,7 @@ def to_fill_in(table: Table, target: str, rows: list[int]) -> Table:
     >>> form.names, form.columns
     (['row', 'stars', 'review'], [[3], [''], ['Bad']])
     """
-    others = [name for name in table.names if name != target]
+    others = [name for name in table.names if name != target and not vector_size(table[name])]
     columns: list[list[Any]] = [[table.number(i) for i in rows], [""] * len(rows)]
     columns += [[table[name][i] for i in rows] for name in others]
     return Table(
