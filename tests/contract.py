@@ -168,7 +168,7 @@ def predicted(case, data, solution):
     """h of the training rows, thresholds and |w|^2 of the model that a fit would return."""
     kernel, a = case.kernel_of(case.X), solution.coefficients
     X = sp.csr_array(case.X) if case.form == "sparse" else case.X
-    projection = Projection.of(kernel, X, a, solution.coef)
+    projection = Projection.of(kernel, X, a, data.linear_coef(a, solution.coef))
     h = projection(X)
     if projection.coef is not None:
         norm = projection.coef @ projection.coef

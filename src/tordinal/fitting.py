@@ -290,8 +290,9 @@ def fit_model(
     listeners = (progress.training, progress.chunk) if progress is not None else (None, None)
     result = run_algorithm_1(recipe, solver, rows, *listeners)
     result.fit = solver.refine(result.fit)
-    projection = Projection.of(kernel, rows.X, result.fit.coefficients, result.fit.coef)
-    shift = data.shift(result.fit.coefficients, projection.coef)
+    a = result.fit.coefficients
+    projection = Projection.of(kernel, rows.X, a, data.linear_coef(a, result.fit.coef))
+    shift = data.shift(a, projection.coef)
     return Model(projection, result.fit.thresholds + shift, result)
 
 

@@ -4,7 +4,7 @@ import pytest
 from contract import COMBINATIONS, draw, verdict
 
 from tordinal.couplings import Explicit, Implicit, Reduction
-from tordinal.solvers import SMO, KernelNewton
+from tordinal.solvers import SMO, KernelNewton, Newton
 
 
 def name_of(combination):
@@ -36,10 +36,15 @@ def test_an_extreme_one_ends_with_the_truth(combination, seed):
         (1210, (KernelNewton, "partial gram", "square", Reduction())),
         (1580, (KernelNewton, "gram", "logistic", Reduction())),
         (3745, (KernelNewton, "partial gram", "squared_hinge", Implicit())),
+        (4861, (SMO, "gram", "hinge", Implicit())),
+        (5812, (Newton, "dense", "logistic", Implicit())),
+        (8661, (KernelNewton, "partial gram", "logistic", Implicit())),
+        (9735, (KernelNewton, "gram", "logistic", Implicit())),
     ],
 )
 def test_problems_that_were_once_solved_wrongly(seed, combination):
-    """Kernel values below rounding, lost warm starts, an indefinite preconditioner."""
+    """Kernel values below rounding, lost warm starts, an indefinite preconditioner, weights whose
+    sum is not quite 0 far from the origin, a norm lost in rounding, overflow."""
     found = verdict(draw(seed, combination))
     assert found.broken == []
     assert not found.rejected

@@ -98,6 +98,12 @@ def test_conjugate_gradients_end_at_the_solution_or_the_limit():
     assert not x.any()  # not positive: it stops where it is
 
 
+def test_conjugate_gradients_survive_curvatures_whose_products_overflow():
+    A, b = 1e120 * (positive(5, 1) + np.eye(5)), 1e123 * np.ones(5)
+    x, _ = conjugate_gradients(lambda p: A @ p, lambda r: r, b, 200, 1e-14)
+    np.testing.assert_allclose(A @ x, b, rtol=1e-5)
+
+
 @given(st.integers(0, 10_000), st.integers(1, 6), st.integers(2, 30))
 def test_roots_of_low_rank_are_found_and_others_are_not(seed, rank, n):
     rng = np.random.default_rng(seed)

@@ -79,6 +79,9 @@ class TrainingData(Protocol):
     def private(self, share: float = 1.0) -> Self:
         """The rows for one solver among several that work at the same time."""
 
+    def linear_coef(self, a: Array, coef: Array | None) -> Array | None:
+        """The w of a linear kernel: that of the solver, or of the weights of the rows."""
+
     def shift(self, a: Array, coef: Array | None) -> float:
         """The constant that true projections exceed those of a solver by."""
 

@@ -173,7 +173,10 @@ class MTSVM(KernelClassifier):
         fits = [model.solution for model in models]
         for fit in fits:
             warn_unless_converged(self, fit)
-        coef = np.array([fit.coef for fit in fits]) if fits[0].coef is not None else None
+        projections = [model.projection for model in models]
+        coef = None
+        if all(projection.coef is not None for projection in projections):
+            coef = np.array([projection.coef for projection in projections])
         a = np.column_stack([fit.coefficients for fit in fits])
         self._keep_projection(Projection.of(kernel, X, a, coef))
         self.intercept_ = -np.array([model.thresholds[0] for model in models])

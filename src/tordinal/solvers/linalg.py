@@ -205,14 +205,15 @@ def conjugate_gradients(
     They stop when another iteration would add little to the decrease of the quadratic model (Nash
     and Sofer): a good direction is enough, an accurate solution is not needed.
     """
-    v, r = np.zeros_like(right), right
+    unit = power_of_two(right)  # curvatures along a huge right-hand side would overflow
+    v, r = np.zeros_like(right), right / unit
     p = q = precondition(r)
     size, promised, iteration = float(r @ q), 0.0, 0
     while size > 0.0 and iteration < limit:
         iteration += 1
         A_p = product(p)
         bend = float(p @ A_p)
-        if not bend > 0.0:  # rounding: return the direction so far
+        if not 0.0 < bend < np.inf:  # rounding: return the direction so far
             break
         step = size / bend
         v, r = v + step * p, r - step * A_p
@@ -222,4 +223,16 @@ def conjugate_gradients(
         q = precondition(r)
         size, last = float(r @ q), size
         p = q + (size / last) * p
-    return v, iteration
+    return unit * v, iteration
+
+
+def power_of_two(v: Array) -> float:
+    """A power of two near the largest value of a vector, by which it is scaled without rounding.
+
+    Examples
+    --------
+    >>> power_of_two(np.array([3.0, -5.0])), power_of_two(np.zeros(2))
+    (8.0, 1.0)
+    """
+    largest = float(np.abs(v).max(initial=0.0))
+    return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if 0.0 < largest < 1e300 else 1.0

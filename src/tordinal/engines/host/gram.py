@@ -147,6 +147,17 @@ class Gram:
                 self.resolved = bool(variance > least)
         return offset, power_of_four(variance)
 
+    def linear_coef(self, a: Array, coef: Array | None) -> Array | None:
+        """The w of a linear kernel, or None.
+
+        It is the sum of centred rows: far from the origin, the sum of the weights, which is 0 up to
+        rounding, would be multiplied by large means.
+        """
+        if coef is not None or not isinstance(self.kernel, Linear):
+            return coef
+        support = np.flatnonzero(a)
+        return np.asarray(self.X[support].T @ a[support], dtype=np.float64)
+
     def shift(self, a: Array, coef: Array | None) -> float:
         """The constant that true projections exceed those of a solver by."""
         by_offset = 0.0 if self.offset is None else float(self.offset @ a)
@@ -164,9 +175,9 @@ class Gram:
     def predicted(self, a: Array, coef: Array | None) -> tuple[Array, float]:
         """Projections that a model with these weights predicts, minus a shift; and the shift."""
         support = np.flatnonzero(a)
-        if isinstance(self.kernel, Linear):
+        coef = self.linear_coef(a, coef)
+        if coef is not None:
             X = self.X if self.centre is None else self.X + self.centre
-            coef = np.asarray(X[support].T @ a[support], dtype=np.float64)
             h = np.asarray(X @ coef, dtype=np.float64)
         else:
             pieces = in_blocks(self.n_rows, lambda p: self._values(p, support) @ a[support], BLOCK)

@@ -140,6 +140,10 @@ class Rows:
         )
         return parts[0] if len(parts) == 1 else np.concatenate(parts)
 
+    def linear_coef(self, a: Array, coef: Array | None) -> Array | None:
+        """The w of the solver."""
+        return coef
+
     def shift(self, a: Array, coef: Array | None) -> float:
         """The constant that true projections exceed those of a solver by."""
         return 0.0 if coef is None or self.centre is None else float(coef @ self.centre)

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from tordinal.reduction import Ranks, signs
-from tordinal.solvers.solver import Solution
+from tordinal.solvers.solver import Solution, balanced
 
 __all__ = ["DeviceSolution", "DeviceState"]
 
@@ -88,7 +88,7 @@ class DeviceSolution:
     @cached_property
     def coefficients(self) -> Array:
         """The weights of the training rows in w."""
-        return self.device.get(self.model.beta.sum(axis=1)) * self.unit
+        return balanced(self.device.get(self.model.beta.sum(axis=1)) * self.unit)
 
     @cached_property
     def u(self) -> Array:

@@ -119,7 +119,8 @@ class SquareRoot:
         w, a = solution.coef, solution.coefficients - solution.coefficients.mean()
         assert w is not None
         if EPSILON * float(np.abs(a).sum()) * float(np.abs(self.L).max()) ** 2 <= LOST:
-            return a + self.L @ self._normal.solve(w - self.L.T @ a)
+            a = a + self.L @ self._normal.solve(w - self.L.T @ a)
+            return a - a.mean()  # columns of L sum to zero up to rounding only
         a = np.zeros_like(a)
         if len(self.pivots):
             for _ in range(2):  # the second time for the rounding errors of the first

@@ -33,7 +33,7 @@ from tordinal.solvers.smo.steps import (
 )
 from tordinal.solvers.smo.warm_starts import State, WarmStarts, WorkingRows
 from tordinal.solvers.smo.working_set import WorkingSet
-from tordinal.solvers.solver import COARSE, GAP, HUGE_COST, Solution, Solver, Task
+from tordinal.solvers.solver import COARSE, GAP, HUGE_COST, Solution, Solver, Task, balanced
 from tordinal.solvers.tuning import NEWTON
 from tordinal.solvers.tuning import SMO as TUNING
 
@@ -182,6 +182,8 @@ class SMO(Solver):
         if float(task.cost.max()) > HUGE_COST:
             a = a - a.mean()  # updated values, and the sum of a, are lost in rounding
             h = self.data.times(a)
+        else:
+            a = balanced(a)
         value = self.problem.objective(task.y, task.cost, h, float(a @ h), t)
         if h is not at.h:
             carried = self.problem.objective(task.y, task.cost, at.h, float(a @ at.h), t)
