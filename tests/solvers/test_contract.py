@@ -39,12 +39,13 @@ def test_an_extreme_one_ends_with_the_truth(combination, seed):
         (4861, (SMO, "gram", "hinge", Implicit())),
         (5812, (Newton, "dense", "logistic", Implicit())),
         (8661, (KernelNewton, "partial gram", "logistic", Implicit())),
+        (14156, (SMO, "partial gram", "hinge", Explicit())),
         (9735, (KernelNewton, "gram", "logistic", Implicit())),
     ],
 )
 def test_problems_that_were_once_solved_wrongly(seed, combination):
     """Kernel values below rounding, lost warm starts, an indefinite preconditioner, weights whose
-    sum is not quite 0 far from the origin, a norm lost in rounding, overflow."""
+    sum is not quite 0 far from the origin, a norm lost in rounding, overflow, an updated factor."""
     found = verdict(draw(seed, combination))
     assert found.broken == []
     assert not found.rejected

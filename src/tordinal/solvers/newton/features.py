@@ -39,6 +39,8 @@ Index = NDArray[np.int64]
 NARROWEST = 1e-9  # width of a band that is all rounding
 NOISE = 1e-15  # relative decrease of the objective that is rounding, with X w computed
 UNCERTAIN = 1e12  # sum of all costs from which a direction may be mostly rounding
+# The same over the width of the band, from which updates of a factor may have lost too many digits.
+DOUBTFUL = 1e10
 
 
 class Newton(Solver):
@@ -205,7 +207,7 @@ class FeatureDescent(Descent):
             return self.minimise(limit, tol, report)
         cold = first_width is None
         width = TUNING.cold_width if first_width is None else first_width
-        steps, violation = 0, np.inf
+        steps, violation, confirmed = 0, np.inf, False
         best = (np.inf, self.w, self.t)
         while True:
             self._terms, self._nearby = self._terms_at_width(width), False
@@ -222,8 +224,13 @@ class FeatureDescent(Descent):
             report(steps, violation)
             if self.value < best[0] and broken <= tol:
                 best = (self.value, self.w, self.t)
+            if violation <= tol and not confirmed and self.total_cost > DOUBTFUL * width:
+                self.equations.reset()  # is it true with a new factor?
+                confirmed = True
+                continue
             if violation <= tol:
                 return steps, violation
+            confirmed = False
             if steps >= limit or width < NARROWEST:
                 if best[0] < np.inf:
                     self.value, self.w, self.t = best
