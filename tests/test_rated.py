@@ -120,7 +120,7 @@ def test_the_report_of_few_columns_beside_numbers(place, tmp_path):
         rated = rate_table(frame, "stars", features=x, method="redsvm")
     else:
         rated = rate_table(frame.assign(vector=list(x)), "stars", method="redsvm")
-        assert "vector" not in rated.suggest(3)  # nobody can rate by it
+        assert "vector" not in rated.suggest(3)  # people cannot rate by it
     rated.report(tmp_path / "report.html")
     page = (tmp_path / "report.html").read_text("utf-8")
     assert "(numbers)" in page

@@ -178,13 +178,13 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         return super().score(X, y, sample_weight=sample_weight)
 
     def _engine(self, n_rows: int) -> str:
-        """Where kernel values of so many rows are held, by `engine`."""
+        """Where the kernel values of `n_rows` rows are held, by `engine`."""
         name = type(self).__name__
         say = (lambda line: print(f"[{name}] {line}")) if self.verbose else None
         return resolve_engine(self.engine, n_rows, say)
 
     def _recipe(self, n_rows: int, coupling: Coupling | None = None) -> Recipe:
-        """How to fit so many rows, from the parameters that this estimator has."""
+        """How to fit `n_rows` rows, from the parameters that this estimator has."""
         names = [field for field in Recipe.__dataclass_fields__ if hasattr(self, field)]
         given = {name: getattr(self, name) for name in names}
         given["loss"] = check_loss(given.get("loss", "hinge"))

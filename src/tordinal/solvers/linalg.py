@@ -9,6 +9,8 @@ from numpy.typing import NDArray
 from scipy.linalg.blas import dsyrk, dtrsm, dtrsv, ssyrk, strsm, strsv
 from scipy.linalg.lapack import dpotrf, dpotrs, dpstrf, spotrf, spotrs
 
+from tordinal.engines.host.rows import power_of_four
+
 __all__ = [
     "Factor", "add_squares", "cholesky_solve", "conjugate_gradients", "low_rank_root",
     "square_root",
@@ -205,7 +207,8 @@ def conjugate_gradients(
     They stop when another iteration would add little to the decrease of the quadratic model (Nash
     and Sofer): a good direction is enough, an accurate solution is not needed.
     """
-    unit = power_of_two(right)  # curvatures along a huge right-hand side would overflow
+    # Curvatures along a huge right-hand side would overflow.
+    unit = power_of_four(float(np.abs(right).max(initial=0.0)))
     v, r = np.zeros_like(right), right / unit
     p = q = precondition(r)
     size, promised, iteration = float(r @ q), 0.0, 0
@@ -224,15 +227,3 @@ def conjugate_gradients(
         size, last = float(r @ q), size
         p = q + (size / last) * p
     return unit * v, iteration
-
-
-def power_of_two(v: Array) -> float:
-    """A power of two near the largest value of a vector, by which it is scaled without rounding.
-
-    Examples
-    --------
-    >>> power_of_two(np.array([3.0, -5.0])), power_of_two(np.zeros(2))
-    (8.0, 1.0)
-    """
-    largest = float(np.abs(v).max(initial=0.0))
-    return float(np.ldexp(1.0, int(np.frexp(largest)[1]))) if 0.0 < largest < 1e300 else 1.0

@@ -13,7 +13,7 @@ from tordinal.tables.values import TableError, short_number
 __all__ = ["check_groups", "group_names", "group_notes", "no_groups_note"]
 
 MOST_VALUES = 20  # numbers or dates from which a column is cut into ranges,
-ROWS_PER_VALUE = 5  # unless there are so many rows of each number on average,
+ROWS_PER_VALUE = 5  # unless each number has this many rows on average,
 ROWS_PER_DATE = 30  # or of each date: months are groups, days of some years are not
 RANGES = 5
 

@@ -182,7 +182,7 @@ def _is_rating(value: Any) -> bool:
 
 
 def _is_note(value: Any, longest: int) -> bool:
-    """Whether a value is text of at most so many letters, all of them whole characters."""
+    """Whether a value is text of at most `longest` letters, all of them whole characters."""
     if not isinstance(value, str) or len(value) > longest:
         return False
     return not any("\ud800" <= c <= "\udfff" for c in value)

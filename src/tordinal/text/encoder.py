@@ -69,7 +69,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         Whether to tune the encoder by the ratings. Takes seconds on a GPU and up to an hour on a
         CPU.
     transduce : bool, default=True
-        Whether unlabelled texts take part in tuning. False takes a third of the time.
+        Whether unlabelled texts take part in tuning. False reads a third of the texts.
     device : str, default="auto"
         "cuda", "mps" or "cpu"; "auto" is the first of them that is there.
     max_windows : int, default=4
@@ -80,7 +80,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         Folds of cross-fitting. With fewer, tuning takes less time, and each model learns from fewer
         ratings.
     epochs : int, default=20
-        How often each labelled text is seen in tuning. 10 halve the time.
+        How often each labelled text is seen in tuning. Time is in proportion.
     batch_size : int, default=32
         Labelled texts in a batch at most. Smaller ones need less memory.
     learning_rate : float, default=5e-5
