@@ -23,6 +23,13 @@ def test_without_a_command_the_help_is_shown():
         assert re.search(rf"^\W*{name}\s", said, flags=re.MULTILINE), name
 
 
+def test_flags_have_no_type_in_the_help():
+    for command in ([], ["label"], ["studio"], ["predict"]):
+        said = CliRunner().invoke(app, [*command, "--help"]).output
+        assert re.search(r"--help\b.*Show this message", said)
+        assert "bool" not in said.lower(), command
+
+
 def test_each_command_rejects_with_status_2_and_no_traceback(tmp_path):
     absent = tmp_path / "absent"
     (tmp_path / "file").touch()

@@ -125,7 +125,6 @@ def label(
         bool | None,
         typer.Option(
             help="Tune the encoder to the ratings. Default: if there is a GPU.",
-            metavar="",
             rich_help_panel=MODEL,
         ),
     ] = None,
@@ -134,7 +133,6 @@ def label(
         typer.Option(
             "--download",
             help="Download the encoder if it is not in the cache.",
-            metavar="",
             rich_help_panel=MODEL,
         ),
     ] = False,
@@ -145,7 +143,6 @@ def label(
             "--meaning",
             hidden=True,
             help="Deprecated: --encoder wordllama.",
-            metavar="",
         ),
     ] = False,
     quick: Annotated[
@@ -153,7 +150,6 @@ def label(
         typer.Option(
             "--quick",
             help="Choose one of a few models: takes seconds, less accurate.",
-            metavar="",
             rich_help_panel=MODEL,
         ),
     ] = False,

@@ -3,9 +3,10 @@
 import inspect as inspect_module
 from enum import StrEnum
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
+from typer.core import TyperCommand, TyperGroup
 
 from tordinal.cli.label_command import label as label_command
 from tordinal.cli.next import next_rows as next_command
@@ -28,7 +29,28 @@ from tordinal.cli.studio import studio as studio_command
 from tordinal.cli.table_options import names_many
 from tordinal.exceptions import InputError
 
+
+class _PlainFlags:
+    """The help shows no type beside flags: they take no value."""
+
+    def get_params(self, ctx: Any) -> list[Any]:
+        params = super().get_params(ctx)  # type: ignore[misc]
+        for param in params:
+            if getattr(param, "is_flag", False):
+                param.metavar = ""
+        return params
+
+
+class _Command(_PlainFlags, TyperCommand):
+    pass
+
+
+class _Group(_PlainFlags, TyperGroup):
+    pass
+
+
 app = typer.Typer(
+    cls=_Group,
     help="Transductive ordinal regression: "
     "some rows of a table have an ordered rating; rate the rest.",
     epilog="Exit status: 0 done; 2 wrong input or interrupted; 70 a bug in tordinal. "
@@ -61,7 +83,6 @@ def tordinal(
             callback=_version,
             is_eager=True,
             help="Show the version and exit.",
-            metavar="",
         ),
     ] = False,
 ) -> None:
@@ -156,10 +177,7 @@ def reproduce(
         str | None, typer.Option(metavar="A,B", help="Only these datasets.")
     ] = None,
     ours: Annotated[
-        bool,
-        typer.Option(
-            "--ours", help="Add methods beyond the paper: optimal swaps, TORCV.", metavar=""
-        ),
+        bool, typer.Option("--ours", help="Add methods beyond the paper: optimal swaps, TORCV.")
     ] = False,
     jobs: Annotated[
         int, typer.Option(help="Number of runs at the same time; -1 uses all cores.", metavar="N")
@@ -250,6 +268,7 @@ def demo(
 for _command in app.registered_commands:
     # typer keeps line breaks of docstrings: one line for each paragraph wraps at any width.
     _paragraphs = inspect_module.cleandoc(_command.callback.__doc__ or "").split("\n\n")
+    _command.cls = _Command
     _command.help = "\n\n".join(" ".join(text.split()) for text in _paragraphs)
 
 

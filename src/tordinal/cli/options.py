@@ -36,7 +36,7 @@ __all__ = [
     "Weight",
 ]
 
-# Groups of options in the help. Flags have an empty metavar: they take no value.
+# Groups of options in the help.
 INPUT = "Input"
 MODEL = "Model"
 OUTPUT = "Output"
@@ -90,7 +90,6 @@ Reasons = Annotated[
     typer.Option(
         "--reasons",
         help="Add a column with the main reasons of each rating.",
-        metavar="",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -100,24 +99,19 @@ Reweight = Annotated[
         "--reweight",
         help="Weigh given ratings by how rarely rows like theirs are rated, in averages and shares "
         "of the whole table.",
-        metavar="",
         rich_help_panel=OUTPUT,
     ),
 ]
 Quiet = Annotated[
-    bool, typer.Option("--quiet", "-q", help="Print errors only.", metavar="", rich_help_panel=RUN)
+    bool, typer.Option("--quiet", "-q", help="Print errors only.", rich_help_panel=RUN)
 ]
 Debug = Annotated[
     bool,
-    typer.Option(
-        "--debug", help="Print the traceback of an error.", metavar="", rich_help_panel=RUN
-    ),
+    typer.Option("--debug", help="Print the traceback of an error.", rich_help_panel=RUN),
 ]
 Force = Annotated[
     bool,
-    typer.Option(
-        "--force", help="Replace existing files without asking.", metavar="", rich_help_panel=OUTPUT
-    ),
+    typer.Option("--force", help="Replace existing files without asking.", rich_help_panel=OUTPUT),
 ]
 Encoding = Annotated[
     str | None,
@@ -208,7 +202,6 @@ Probabilities = Annotated[
     typer.Option(
         "--probabilities",
         help="Add a column with the probability of each rating.",
-        metavar="",
         rich_help_panel=OUTPUT,
     ),
 ]

@@ -79,7 +79,6 @@ def studio(
             "--simulate",
             help="Rate a fully rated table again, without a browser: how many ratings would have "
             "been enough?",
-            metavar="",
         ),
     ] = False,
     load: Annotated[
@@ -105,7 +104,7 @@ def studio(
             help="Port on 127.0.0.1. Default: one that is free.", min=0, max=65535, metavar="N"
         ),
     ] = 0,
-    browser: Annotated[bool, typer.Option(help="Open the browser.", metavar="")] = True,
+    browser: Annotated[bool, typer.Option(help="Open the browser.")] = True,
     sheet: Sheet = None,
     seed: Annotated[
         int, typer.Option(help="Seed of the choice of rows.", min=0, max=2**31, metavar="N")
