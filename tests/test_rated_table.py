@@ -11,6 +11,7 @@ from commands import STARS, TEXTS, frame, run
 import tordinal
 from tordinal import load_model, rate_table
 from tordinal.exceptions import InputError
+from tordinal.tables.estimates import describe
 from tordinal.tables.files import read_table
 from tordinal.tables.logged_ratings import new_header, table_fingerprints
 from tordinal.tables.ratings_log import Event, RatingsLog, ratings_path
@@ -250,3 +251,25 @@ def test_auto_says_where_models_are_fitted(monkeypatch):
     rated = rate_table(frame(), **FAST, engine="auto")
     assert any("engine='auto' uses the host" in note for note in rated.notes)
     assert not any("engine" in note for note in rate_table(frame(), **FAST).notes)
+
+
+@pytest.mark.parametrize("how", [{"quick": True}, {"method": "redsvm"}])
+def test_what_the_average_assumes_is_said_as_it_is(how):
+    """Rows with a large `size` are rated first; a random sample says nothing of it."""
+    rng = np.random.default_rng(0)
+    size = rng.normal(size=300)
+    frame = pd.DataFrame({"size": size, "grade": np.digitize(size, [-0.5, 0.5]).astype(float)})
+    biased, random = frame.copy(), frame.copy()
+    biased.loc[np.argsort(size)[:240], "grade"] = np.nan
+    biased.loc[np.argsort(size)[:8], "grade"] = 0.0
+    random.loc[rng.permutation(300)[:240], "grade"] = np.nan
+    said = {}
+    for name, table, reweight in (
+        ("random", random, False), ("biased", biased, False), ("reweighted", biased, True),
+    ):  # fmt: skip
+        rated = rate_table(table, "grade", **how, reweight=reweight)
+        said[name] = describe(rated.rating, rated.estimates)
+        assert any("rated and unrated rows differ" in n for n in rated.notes) is (name != "random")
+    assert "if the rated rows are a random sample" in said["random"]
+    assert "probably does not hold" in said["biased"]
+    assert "as far as the columns explain" in said["reweighted"]

@@ -228,7 +228,8 @@ def rate_table(
         selection=selection,
     )  # fmt: skip
     rating.notes = [*notes, *rating.notes]
-    differs = None if quick else representativeness_note(rating, reweighted=reweight)
+    differs = representativeness_note(rating, reweighted=reweight)
+    rating.differs, rating.reweighted = differs is not None, reweight
     rating.notes += group_notes(part, by) if len(rating.held_out) else no_groups_note(by)
     rating.notes += [note for note in (differs, prediction_shift_note(rating)) if note is not None]
     rated = RatedTable(

@@ -98,7 +98,9 @@ def test_constant_features_are_ties(strategy):
 def test_sparse_rows(strategy):
     X, y = problem()
     X[np.abs(X) < 0.5] = 0.0
-    for S in (sp.csr_matrix(X), sp.csr_array(X), sp.coo_array(X)):
+    long = sp.csr_array(X)  # as of very many non-zeros
+    long.indices, long.indptr = long.indices.astype(np.int64), long.indptr.astype(np.int64)
+    for S in (sp.csr_matrix(X), sp.csr_array(X), sp.coo_array(X), long):
         check(*strategy.query(S, y, 5), y, 5)
 
 

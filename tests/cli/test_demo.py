@@ -24,7 +24,7 @@ def test_the_reviews_of_the_readme(tmp_path):
     assert result.exit_code == 0, result.output
     assert "tordinal label" in result.output
     table = pd.read_csv(path)
-    assert list(table.columns) == ["review", "stars"]
+    assert list(table.columns) == ["product", "review", "stars"]
     assert table["stars"].notna().sum() == 60
     assert len(table) == 300
     again = CliRunner().invoke(app, ["demo", "--reviews", str(path)])

@@ -273,6 +273,11 @@ def test_ratings_to_and_from_other_tools(table, tmp_path):
     result = run(*start, "--export", tmp_path / "out.csv", code=2)
     assert "--force" in result.output
     assert "must end in" in " ".join(run(*start, "--export", "a.txt", code=2).output.split())
+    log = tmp_path / "items.ratings.jsonl"
+    before = log.read_bytes()
+    result = run(*start, "--export", log, "--force", code=2)
+    assert "same file as the log of ratings" in " ".join(result.output.split())
+    assert log.read_bytes() == before
 
 
 @pytest.mark.parametrize(
@@ -280,6 +285,8 @@ def test_ratings_to_and_from_other_tools(table, tmp_path):
     [
         (["--target", "grade"], "--order"),
         (["--target", "grade", "--order", "1"], "name at least two ratings"),
+        (["--target", "grade", "--order", "1,2", "--goal", "inf"], "--goal inf: must be a number"),
+        (["--target", "grade", "--order", "1,2", "-o", "items.ratings.jsonl"], "the same file as"),
         (["--target", "siz", "--order", "1,2"], "size"),
         (["--target", "grade", "--order", "1,2", "--guide", "no.txt"], "--guide no.txt: no such"),
         (["--target", "grade", "--order", "1,2", "--rater", "x" * 101], "at most 100 letters"),

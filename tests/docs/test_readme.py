@@ -58,8 +58,10 @@ def good():
     )
     yield f"{len({r['set'] for r in records_of_sets()})} datasets, with 60 ratings"
     n_claims, verdicts, _ = claims()
-    yield f"The paper makes {n_claims} claims; five of them can be read in two ways."
-    yield f"Of these {sum(verdicts.values())}, {verdicts['holds']} hold in"
+    yield (
+        f"The paper makes {n_claims} claims; five can be read in two ways, which makes "
+        f"{sum(verdicts.values())} verdicts. {verdicts['holds']} hold in"
+    )
     yield f"{verdicts['holds in part']} hold in part and {verdicts['does not hold']} do not."
 
 

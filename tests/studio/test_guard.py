@@ -129,6 +129,14 @@ def test_wrong_cookies(guard, value):
     assert sent[0]["status"] == 403
 
 
+@pytest.mark.parametrize(
+    "others", ['settings={"a":1}', "foo[bar]=1", "a=b c", "nameless", ";", "tordinal-studio-8000=x"]
+)
+def test_cookies_of_other_programs_on_this_machine_do_not_matter(guard, cookie, others):
+    for both in (f"{others}; {cookie['cookie']}", f"{cookie['cookie']}; {others}"):
+        assert ask(guard, "/api/state", HOST | {"cookie": both})[0] == 200
+
+
 def test_other_connections_are_not_answered(guard):
     sent = []
     asyncio.run(guard({"type": "websocket"}, None, sent.append))

@@ -219,3 +219,25 @@ def test_every_row_can_be_rated(opened, grades):
         assert n < 200
     assert len(session.logged.combined()) == 120
     assert np.array_equal(session.project.ranks(session.logged) + 1, grades[1])
+
+
+def test_an_undo_that_is_sent_twice_happens_once(opened, grades):
+    session = RatingSession(opened())
+    for _ in range(2):
+        item = session.item()
+        session.rate(item.place, 1, item.kind)
+    for _ in range(2):
+        session.undo(id="U1")
+    assert len(session.logged.of("")) == 1
+
+
+def test_a_skipped_row_can_be_looked_at_and_left(opened, grades):
+    session = RatingSession(opened())
+    skipped = session.item().place
+    session.skip(skipped)
+    assert session.look_again(skipped).kind == session.item().kind == "skipped"
+    session.back()
+    assert session.item().place != skipped
+    session.look_again(skipped)
+    session.rate(skipped, 1, "skipped")
+    assert session.logged.of("") == {skipped: 1}

@@ -18,7 +18,9 @@ def test_keys():
     assert keys_of([1, 2, 3]) == ["1", "2", "3"]
     assert keys_of([0, 2, 4]) == ["0", "2", "4"]
     assert keys_of(["poor", "fair", "good"]) == ["1", "2", "3"]
-    assert keys_of(list(range(1, 11))) == [*"123456789", "0"]
+    assert keys_of(list(range(1, 11))) == [*"123456789", "a"]
+    assert keys_of([-1, 0, 1]) == ["a", "0", "1"]
+    assert keys_of([1, 1.5, 2, 2.5]) == ["1", "a", "2", "b"]
     many = keys_of(list(range(40)))
     used = [key for key in many if key]
     assert len(used) == len(set(used))
@@ -94,11 +96,12 @@ def test_a_slip_is_shown_for_a_second_look(opened, grades):
     assert place not in {e["place"] for e in view["looks"]}
     assert view["version"] > version
     # The same after a key press; another rating is looked at anew.
-    session.confirmed.clear()
-    session.rate(place, 1, "change")
-    assert session.confirmed == {place}
-    session.confirmed.clear()
     session.rate(place, 3, "change")
+    assert session.confirmed == set()
+    session.rate(place, 3, "change")
+    assert session.confirmed == {place}
+    assert RatingSession(opened()).confirmed == {place}  # it is in the log
+    session.undo()
     assert session.confirmed == set()
 
 

@@ -32,6 +32,7 @@ def rating(classes=("1", "2", "3", "5"), held_out=None, whole=None):
     return SimpleNamespace(
         target=target, probability=fitted, held_out=held_out, cv_probability=honest[held_out],
         whole=whole, given=GIVEN, honest=honest, selection=None,
+        reweighted=False, differs=False,
     )  # fmt: skip
 
 

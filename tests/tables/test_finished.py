@@ -50,3 +50,16 @@ def test_the_whole_table_rated_has_no_error_and_few_ratings_say_nothing():
     assert found.error == 0.0
     assert found.high > 0.05  # twelve right predictions prove little
     assert (found.n_ratings, found.n_uniform) == (12, 12)
+
+
+def test_the_interval_holds_when_most_of_the_table_is_rated():
+    """What is left then are a few rows, whose losses vary by themselves."""
+    n_rows, held = 100, []
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        loss = rng.random(n_rows) < 0.3
+        rated = np.arange(75)  # a random sample: rows are exchangeable
+        truth, predicted = np.zeros(75, dtype=int), loss[:75].astype(int)
+        found = estimate_finished(truth, predicted, rated, Selection(tuple(rated), (), n_rows), 2)
+        held.append(found.low <= loss[75:].sum() / n_rows <= found.high)
+    assert 0.87 <= np.mean(held) <= 0.99

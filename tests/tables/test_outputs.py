@@ -96,6 +96,25 @@ def test_a_form_may_be_replaced_until_somebody_has_rated_rows_in_it(kind, tmp_pa
         assert is_own_output(str(path), "stars") is own
 
 
+@pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
+def test_a_rated_table_is_not_replaced_once_somebody_has_rated_more_rows_in_it(kind, tmp_path):
+    path = tmp_path / f"rated.{kind}"
+    cases = (
+        ([4, None], ["given", "predicted"], True),
+        ([4, 5], ["given", "predicted"], False),
+        ([4, 5], ["predicted", "predicted"], True),  # of `predict`, which compares
+    )
+    for stars, source, own in cases:
+        rated = Table(
+            ["stars", "stars_predicted", "stars_confidence", "stars_source"],
+            [stars, [4, 5], [1.0, 0.5], source], kind,
+        )  # fmt: skip
+        with open(path, "wb") as file:
+            write_table(rated, {}, file, str(path), ".")
+        assert is_own_output(str(path), "stars") is own
+        assert is_own_output(str(path)) is own
+
+
 @pytest.mark.parametrize(
     ("name", "content", "own"),
     [

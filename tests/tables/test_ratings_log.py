@@ -179,3 +179,10 @@ def test_a_process_that_is_killed_loses_nothing_that_it_confirmed(log):
     assert set(confirmed) <= set(found)
     assert len(found) <= len(confirmed) + 2  # one more may have been on disk, unconfirmed
     assert found[-1] == "after"
+
+
+def test_a_log_that_was_removed_is_not_begun_in_the_middle(log):
+    os.remove(log.path)
+    with pytest.raises(TableError, match="cannot be written"):
+        log.append(Event(event="rate", row=2, fingerprint="0" * 16, rating="3"))
+    assert not log.path.exists()

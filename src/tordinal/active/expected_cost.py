@@ -4,6 +4,7 @@ from numbers import Integral, Real
 from typing import Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 from numpy.typing import NDArray
 from scipy.special import softmax
 from sklearn.cluster import KMeans
@@ -149,6 +150,8 @@ def _candidates(pool: Pool) -> Index:
         drawn = pool.rng.permutation(np.flatnonzero(pool.candidates))[:KMEANS_ROWS]
         rows = np.union1d(drawn, pool.rated)
     X = pool.X[rows]
+    if sp.issparse(X):  # KMeans takes short indices only
+        X = sp.csr_matrix((X.data, X.indices.astype(np.int32), X.indptr.astype(np.int32)), X.shape)
     n_clusters = min(len(pool.rated) + pool.n_wanted, len(np.unique(content_codes(X))))
     seed = int(pool.rng.integers(2**31 - 1))
     means = KMeans(n_clusters, n_init=1, random_state=seed).fit(X)

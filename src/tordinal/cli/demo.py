@@ -61,13 +61,18 @@ def run_demo(out: Path, n_labels: int, seed: int) -> None:
 
 
 def write_reviews(path: Path, seed: int) -> None:
-    """Write a table of made-up reviews, every fifth of them with stars."""
+    """Write a table of made-up reviews of three products, every fifth of them with stars."""
     if path.exists():
         raise TableError(f"{path} exists already; name another file, or remove it")
     texts, stars = make_reviews(300, random_state=seed)
-    kept = np.random.default_rng(seed).permutation(300)[:60]
+    rng = np.random.default_rng(seed)
+    kept = rng.permutation(300)[:60]
     given = pd.Series(stars, dtype="Int64").where(np.isin(np.arange(300), kept))
-    pd.DataFrame({"review": texts, "stars": given}).to_csv(path, index=False)
+    # Some products are better than others.
+    product = np.array(["kettle", "lamp", "radio"])[
+        np.digitize(stars + rng.normal(0, 2, 300), [2, 4])
+    ]
+    pd.DataFrame({"product": product, "review": texts, "stars": given}).to_csv(path, index=False)
     Console().print(
         f"Written: {escape(str(path))}, 300 reviews, 60 of them with stars. Rate the rest:\n"
         + escape(

@@ -1,5 +1,6 @@
 """``tordinal studio``: rate rows in the browser, and see how good the rated table will be."""
 
+import math
 import os
 from dataclasses import dataclass, fields
 from pathlib import Path
@@ -133,6 +134,7 @@ def studio(
 
     kept = "stopped; every rating is in the log, and the same command resumes from there"
     with reporting_errors(kept, debug=debug):
+        from tordinal.exceptions import InputError
         from tordinal.tables.files import format_of
         from tordinal.tables.rating_events import check_rater
 
@@ -144,6 +146,10 @@ def studio(
             report=report or _beside(file, ".report.html"),
             model=model or _beside(file, ".model.skops"),
         )  # fmt: skip
+        if goal is not None and not math.isfinite(goal):
+            raise InputError(f"--goal {goal}: must be a number of steps, such as 0.4")
+        if simulate and export is not None:
+            raise InputError("--simulate and --export cannot be combined; give one of them")
         if simulate:
             _simulate(job, goal)
         elif load is not None or export is not None:
@@ -163,6 +169,13 @@ class StudioJob(TableOptions):
     out: str
     report: str
     model: str
+
+    @property
+    def inputs(self) -> dict[str, str]:
+        """Files that no output may replace."""
+        from tordinal.tables.ratings_log import ratings_path
+
+        return {"FILE": self.file, "the log of ratings": str(ratings_path(self.file))}
 
 
 def _beside(file: str, ending: str) -> str:
@@ -231,7 +244,7 @@ def _serve(
     console = Console(stderr=True, quiet=job.quiet, soft_wrap=True)
     listener = bind(port)
     outputs = {"--out": job.out, "--report": job.report, "--model": job.model}
-    with Outputs({"FILE": job.file}, outputs):  # checks where they go
+    with Outputs(job.inputs, outputs):  # checks where they go
         confirm_overwriting(outputs.values(), job.target, job.force)
     project = _open(job)
     for note in project.notes:
@@ -289,7 +302,7 @@ def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
 
     console = console_for("", job.quiet)
     kinds = [_kind("--import", str(load)) if load else "", _kind("--export", export or "x.csv")]
-    inputs = {"FILE": job.file} | ({"--import": str(load)} if load else {})
+    inputs = job.inputs | ({"--import": str(load)} if load else {})
     with Outputs(inputs, {"--export": export} if export else {}) as outputs:
         confirm_overwriting([export] if export else [], None, job.force)
         project = _open(job)
@@ -331,7 +344,7 @@ def _simulate(job: StudioJob, goal: float | None) -> None:
     from tordinal.cli.session import ProgressDisplay, console_for, grid
     from tordinal.tables.simulate import simulate_table
 
-    console = console_for("", job.quiet)
+    console = console_for("", quiet=False)  # the answer is all that it does
     with ProgressDisplay(job.quiet) as progress:
         progress("reading the table", 0, 1)
         table = job.read()

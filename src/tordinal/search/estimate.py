@@ -42,7 +42,8 @@ class EstimatedErrors:
         unlabelled rows ("supervised") and of the best with them ("transductive").
     spread : dict of str to float
         Standard deviation of the distances behind each absolute error; "difference": of the
-        difference between the last two, row by row.
+        difference between the last two, row by row; "score difference": of the difference between
+        their scores, fold by fold.
     scores : dict of str to float
         Scores of the last two by the scorer.
     """
@@ -89,7 +90,7 @@ def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
         p = sharpen(p, power)
     errors, scores = {"this model": _errors(truth, ranks)}, {}
     spread = {"this model": float(np.std(np.abs(truth - ranks)))}
-    distances = []
+    distances, of_scores = [], []
     for name, transductive in (("supervised", False), ("transductive", True)):
         kind = [t for t in scored if t.candidate.transductive == transductive]
         if kind:
@@ -98,9 +99,11 @@ def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
             errors[name] = _errors(truth, predicted)
             distances.append(np.abs(truth - predicted))
             spread[name] = float(np.std(distances[-1]))
-            scores[name] = float(np.mean([t.scores[k] for k, t in enumerate(single)]))
+            of_scores.append(np.array([t.scores[k] for k, t in enumerate(single)]))
+            scores[name] = float(np.mean(of_scores[-1]))
     if len(distances) == 2:
         spread["difference"] = float(np.std(distances[0] - distances[1]))
+        spread["score difference"] = float(np.std(of_scores[0] - of_scores[1]))
     return EstimatedErrors(data.labeled[rows], ranks, p, power, errors, spread, scores)
 
 

@@ -9,7 +9,29 @@ from tordinal.search.ensemble import Comparison
 from tordinal.search.estimate import EstimatedErrors
 from tordinal.search.trials import Trial
 
-__all__ = ["results", "verdict"]
+__all__ = ["effect", "results", "verdict"]
+
+VISIBLE = 1.64  # standard errors from which a difference is not taken for chance: 90 % confidence
+
+
+def effect(gain: float, spread: float, n: int) -> int:
+    """Whether unlabelled rows help: 1, 0 within what chance does, or -1.
+
+    Parameters
+    ----------
+    gain : float
+        How much better the model is with them, in the mean of n rows or folds.
+    spread : float
+        Standard deviation of the gain of one of them.
+    n : int
+        How many there are.
+
+    Examples
+    --------
+    >>> effect(0.1, 0.5, 100), effect(0.1, 0.5, 20), effect(-0.2, 0.5, 100)
+    (1, 0, -1)
+    """
+    return 0 if abs(gain) <= VISIBLE * spread / np.sqrt(max(n, 1)) else 1 if gain > 0 else -1
 
 
 def results(data: SearchData, trials: list[Trial]) -> dict[str, Any]:
@@ -43,9 +65,11 @@ def verdict(data: SearchData, estimated: EstimatedErrors) -> str:
     supervised, transductive = values["supervised"], values.get("transductive")
     if transductive is None:
         return f"supervised only: {name} {supervised:.2f} {setup}"
-    better = transductive < supervised if by_error else transductive > supervised
-    helps = "helps here" if better else "does not help here"
+    gain = supervised - transductive if by_error else transductive - supervised
+    spread = estimated.spread["difference" if by_error else "score difference"]
+    n = len(estimated.rows) if by_error else data.n_splits
+    helps = ("makes no visible difference", "helps", "does not help")[effect(gain, spread, n)]
     return (
-        f"transduction {helps}: {name} {transductive:.2f} against {supervised:.2f} supervised "
+        f"transduction {helps} here: {name} {transductive:.2f} against {supervised:.2f} supervised "
         f"{setup}"
     )

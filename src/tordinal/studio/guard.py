@@ -6,7 +6,6 @@ nor the cookie, and its requests carry another Origin, or another Host after DNS
 
 import secrets
 from collections.abc import Awaitable, Callable, MutableMapping
-from http.cookies import CookieError, SimpleCookie
 from typing import Any
 from urllib.parse import parse_qs
 
@@ -66,7 +65,8 @@ class Guard:
             return
         if scope["type"] != "http":
             return
-        headers = {k.decode("latin-1").lower(): v.decode("latin-1") for k, v in scope["headers"]}
+        pairs = [(k.decode("latin-1").lower(), v.decode("latin-1")) for k, v in scope["headers"]]
+        headers = dict(pairs)
         problem = self._problem(scope, headers)
         if problem is not None:
             await _answer(send, *problem)
@@ -75,7 +75,7 @@ class Guard:
             cookie = f"{self.cookie}={self._session}; HttpOnly; SameSite=Strict; Path=/"
             await _answer(send, 303, "", {"location": "/", "set-cookie": cookie})
             return
-        if not self._has_cookie(headers):
+        if not self._has_cookie(";".join(v for k, v in pairs if k == "cookie")):
             await _answer(
                 send, 403,
                 "This page belongs to another browser, or the studio has been started again. Open "
@@ -93,7 +93,7 @@ class Guard:
         if headers.get("host", "") not in self.hosts:
             return 403, "Wrong Host."
         origin = headers.get("origin")
-        if origin is not None and origin.removeprefix("http://") not in self.hosts:
+        if origin is not None and origin not in {f"http://{host}" for host in self.hosts}:
             return 403, "Wrong Origin."
         if headers.get("sec-fetch-site", "none") not in ("none", "same-origin"):
             return 403, "Requests from other sites are not answered."
@@ -116,13 +116,14 @@ class Guard:
         self._is_token_used = True
         return True
 
-    def _has_cookie(self, headers: dict[str, str]) -> bool:
-        try:
-            found = SimpleCookie(headers.get("cookie", "")).get(self.cookie)
-        except CookieError:
-            return False
-        given = "" if found is None else found.value
-        return secrets.compare_digest(given.encode(), self._session.encode())
+    def _has_cookie(self, cookies: str) -> bool:
+        # Not http.cookies, which gives up at the first odd cookie: those of other programs on
+        # 127.0.0.1 are sent along, whatever they hold.
+        given = (cookie.strip().partition("=") for cookie in cookies.split(";"))
+        return any(
+            name == self.cookie and secrets.compare_digest(value.encode(), self._session.encode())
+            for name, _, value in given
+        )
 
 
 async def _read_body(receive: Receive) -> bytes | None:

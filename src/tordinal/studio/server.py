@@ -76,9 +76,9 @@ class Studio:
             ("POST", "/api/rate", self._rate),
             ("POST", "/api/skip", self._skip),
             ("POST", "/api/unsure", self._unsure),
-            ("POST", "/api/undo", lambda _: self.session.undo()),
+            ("POST", "/api/undo", self._undo),
             ("POST", "/api/look", lambda body: self.session.look_again(_place(body))),
-            ("POST", "/api/back", lambda _: self.session.back()),
+            ("POST", "/api/back", lambda body: self.session.back(id=_text(body, "id", LONGEST_ID))),
             ("POST", "/api/finish", lambda _: self.finishing.start()),
         ]
         self.app = Starlette(
@@ -118,6 +118,9 @@ class Studio:
 
     def _skip(self, body: dict[str, Any]) -> None:
         self.session.skip(_place(body), id=_text(body, "id", LONGEST_ID))
+
+    def _undo(self, body: dict[str, Any]) -> None:
+        self.session.undo(id=_text(body, "id", LONGEST_ID))
 
     def _unsure(self, body: dict[str, Any]) -> None:
         self.session.unsure(

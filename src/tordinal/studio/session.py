@@ -27,7 +27,7 @@ __all__ = ["ConflictError", "Item", "RatingSession"]
 # on fewer ratings; that costs little, as batches of 10 rows save ratings, too (benchmarks active).
 PREFETCHED = 4
 FEWEST_TO_REPEAT, REPEAT_EVERY = 10, 12  # own ratings from which, and how often, rows come again
-KINDS = ("new", "shared", "repeat", "change")
+KINDS = ("new", "shared", "repeat", "change", "skipped")
 SHARED = 0.25  # of the rows of a second rater, as long as there are rows that others have rated
 ATTEMPTS = 20  # to draw a row while others draw, too
 
@@ -46,7 +46,7 @@ class Item:
         Place of the row in the table.
     kind : str
         One of `KINDS`: a row that was drawn, one that another rater has rated, one that this rater
-        has rated and is asked again, or one whose rating is to be changed.
+        has rated and is asked again, one whose rating is to be changed, or one that was skipped.
     """
 
     place: int
@@ -73,8 +73,6 @@ class RatingSession:
     assessment : Assessment or None
         What the ratings said when they were last looked at; set from outside. Rows are drawn by
         its probabilities.
-    confirmed : set of int
-        Places whose rating was looked at again, and kept.
 
     Examples
     --------
@@ -102,11 +100,15 @@ class RatingSession:
         self._lock = threading.RLock()
         self._drawing = threading.Lock()  # no two threads draw at the same time
         self._item: Item | None = None
-        self.confirmed: set[int] = set()
         self._shown: dict[int, int] = {}  # the model's rank before a row was rated
         self.logged = self.project.read_log()
 
     # Reading -------------------------------------------------------------------------------------
+
+    @property
+    def confirmed(self) -> set[int]:
+        """Places of ratings that this rater has looked at again, and kept."""
+        return {i for i, raters in self.logged.kept.items() if self.rater in raters}
 
     def refresh(self) -> bool:
         """Read what others have appended. Returns whether there was something."""
@@ -176,10 +178,7 @@ class RatingSession:
         """
         if kind not in KINDS:
             raise InputError(f"kind {kind!r} must be one of {', '.join(KINDS)}")
-        before = self.logged.of(self.rater).get(place)
         self._append("repeat" if kind == "repeat" else "rate", place, kind, id, rating, note)
-        if kind == "change" and str(before) == str(rating):
-            self.confirmed.add(place)
 
     def skip(self, place: int, *, id: str = "") -> None:
         """Pass over a row: it is not asked again."""
@@ -189,10 +188,12 @@ class RatingSession:
         """Leave a row unrated, with a note."""
         self._append("unsure", place, "skip", id, note=note)
 
-    def undo(self) -> Item | None:
+    def undo(self, *, id: str = "") -> Item | None:
         """Undo the last event of this rater that counts. Returns the row that it was about."""
         with self._lock:
             self._read()
+            if self._is_logged(id):
+                return self._item
             undone: set[str] = set()
             for event in reversed(self.project.log.events):
                 if event.rater != self.rater or event.id in undone or event.event == "choose":
@@ -203,7 +204,7 @@ class RatingSession:
                 places = self._places(event)
                 if not places:
                     continue
-                self._write(Event(event="undo", of=event.id, rater=self.rater))
+                self._write(Event(event="undo", of=event.id, rater=self.rater, id=id or new_id()))
                 self._shown.pop(places[0], None)
                 kind = "repeat" if event.event == "repeat" else "new"
                 if kind == "new" and self.rater in self.logged.ratings.get(places[0], {}):
@@ -219,15 +220,20 @@ class RatingSession:
         """Show a row whose rating is to be changed, or that was skipped."""
         with self._lock:
             self._check_place(place)
-            rated = self.rater in self.logged.ratings.get(place, {})
-            self._item = Item(place, "change" if rated else "new")
+            if self.rater in self.logged.ratings.get(place, {}):
+                kind = "change"
+            else:
+                kind = "skipped" if self.rater in self.logged.skipped.get(place, {}) else "new"
+            self._item = Item(place, kind)
             return self._item
 
-    def back(self) -> None:
-        """Leave a rating as it is, and go on."""
+    def back(self, *, id: str = "") -> None:
+        """Leave a rating, or a skipped row, as it is, and go on."""
         with self._lock:
-            if self._item is not None and self._item.kind == "change":
-                self.confirmed.add(self._item.place)
+            item = self._item
+            if item is not None and item.kind == "change":
+                self._append("keep", item.place, "change", id)
+            if item is not None and item.kind in ("change", "skipped"):
                 self._item = None
 
     # Drawing -------------------------------------------------------------------------------------
@@ -329,7 +335,7 @@ class RatingSession:
 
     def _is_open(self, item: Item) -> bool:
         """Whether a row still is to be asked."""
-        if item.kind in ("change", "repeat"):
+        if item.kind in ("change", "repeat", "skipped"):
             return True
         skipped = self.rater in self.logged.skipped.get(item.place, {})
         return self.rater not in self.logged.ratings.get(item.place, {}) and not skipped
@@ -340,13 +346,13 @@ class RatingSession:
         project = self.project
         with self._lock:
             self._read()
-            if id and any(e.id == id for e in project.log.events):
+            if self._is_logged(id):
                 return  # sent twice
             self._check_place(place)
             if rating is not None or event in ("rate", "repeat"):
                 rating = self._on_scale(rating)
             mine = self.logged.ratings.get(place, {}).get(self.rater)
-            if mine is not None and kind in ("new", "shared", "skip"):
+            if mine is not None and kind in ("new", "shared", "skip", "skipped"):
                 raise ConflictError(
                     f"Row {project.table.number(place)} was rated {mine.rating} in another window. "
                     "To change that, choose it in the history."
@@ -364,6 +370,9 @@ class RatingSession:
             if self._item is not None and self._item.place == place:
                 self._item = None
         self.on_change()
+
+    def _is_logged(self, id: str) -> bool:
+        return bool(id) and any(e.id == id for e in self.project.log.events)
 
     def _predicted_rank(self, place: int) -> int | None:
         if self.assessment is None:

@@ -19,22 +19,24 @@ MORE = 20  # ratings whose gain is forecast
 SNIPPET = 90  # characters of a row in a list
 SHOWN_HISTORY, SHOWN_LOOKS, LONGEST_LIST = 10, 5, 20  # entries
 ACTIONS = "snu"  # keys of the page that are no ratings
+DIGITS = [*"1234567890"]
 LETTERS = [c for c in "abcdefghijklmnopqrstuvwxyz" if c not in ACTIONS]
 
 
 def keys_of(classes: list[Any]) -> list[str]:
-    """The key of each rating: its own digit where all have one, else 1, 2, ... 9, 0 and letters.
+    """The key of each rating: 1, 2, ... 9, 0 and letters, if no rating is a digit.
+
+    A digit on the scale is always its own key. Then the other ratings have letters, so that no
+    digit means another number.
 
     Examples
     --------
     >>> keys_of([0, 1, 2]), keys_of(["low", "high"]), keys_of([-1, 0, 1]), keys_of(range(1, 11))[-1]
-    (['0', '1', '2'], ['1', '2'], ['1', '2', '3'], '0')
+    (['0', '1', '2'], ['1', '2'], ['a', '0', '1'], 'a')
     """
-    own = [str(c) for c in classes]
-    if all(len(key) == 1 and key in "0123456789" for key in own):
-        return own
-    keys = [*"1234567890", *LETTERS]
-    return [keys[k] if k < len(keys) else "" for k in range(len(own))]
+    own = [str(c) if str(c) in DIGITS else "" for c in classes]
+    keys = iter(LETTERS if any(own) else [*DIGITS, *LETTERS])
+    return [key or next(keys, "") for key in own]
 
 
 def state_view(

@@ -176,6 +176,10 @@ def describe(rating: Rating, estimates: TableEstimates) -> str:
 
 def assumption(rating: Rating) -> str:
     """The assumption behind the estimates, in one sentence."""
+    if rating.selection is None and rating.reweighted:
+        return "This holds as far as the columns explain which rows are rated."
+    if rating.selection is None and rating.differs:
+        return "This probably does not hold, because rated and unrated rows differ: see the note."
     if rating.selection is None:
         return "This holds if the rated rows are a random sample."
     if rating.selection.first:

@@ -70,6 +70,8 @@ class LoggedRatings:
         Rows that were rated again to see whether the rater agrees with the first rating.
     skipped : dict of int to dict of str to Event
         The last "skip" or "unsure" of rows that the rater has not rated.
+    kept : dict of int to set of str
+        Raters who have looked at their rating of a row again, and kept it.
     choices : list of Choice
         Rows that were drawn, in the order of choice.
     moved : list of (int or str, int)
@@ -84,6 +86,7 @@ class LoggedRatings:
     ratings: dict[int, dict[str, Event]] = field(default_factory=dict)
     repeats: list[tuple[int, Event]] = field(default_factory=list)
     skipped: dict[int, dict[str, Event]] = field(default_factory=dict)
+    kept: dict[int, set[str]] = field(default_factory=dict)
     choices: list[Choice] = field(default_factory=list)
     moved: list[tuple[int | str | None, int]] = field(default_factory=list)
     changed: list[int | str | None] = field(default_factory=list)
@@ -268,8 +271,12 @@ def read_logged_ratings(
             logged.repeats.append((i, event))
         elif event.event == "rate":
             by_rater = logged.ratings.setdefault(i, {})
-            by_rater.pop(event.rater, None)  # so that the order is that of time
+            before = by_rater.pop(event.rater, None)  # so that the order is that of time
             by_rater[event.rater] = event
+            kept = logged.kept.setdefault(i, set())
+            (kept.add if before and before.rating == event.rating else kept.discard)(event.rater)
+        elif event.event == "keep":
+            logged.kept.setdefault(i, set()).add(event.rater)
         elif event.event in ("skip", "unsure"):
             logged.skipped.setdefault(i, {})[event.rater] = event
     for i, skippers in list(logged.skipped.items()):

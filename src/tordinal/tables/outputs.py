@@ -3,9 +3,7 @@
 import contextlib
 import errno
 import io
-import json
 import os
-import re
 import shutil
 import sys
 import tempfile
@@ -13,11 +11,12 @@ import time
 import zipfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO
+from typing import IO, Any
 
 from tordinal.tables.archive import LABEL
 from tordinal.tables.files import format_of, read_table
-from tordinal.tables.values import TableError, is_missing
+from tordinal.tables.table import Table
+from tordinal.tables.values import TableError, is_missing, number
 
 __all__ = ["OutputFolder", "Outputs", "is_own_output"]
 
@@ -203,8 +202,8 @@ def is_own_output(path: str, target: str | None = None) -> bool:
     -------
     own : bool
         Whether a rated table has the columns of answers about that target, or a report, a model or
-        a table of groups its mark. A form in which somebody has rated rows is not: their work would
-        be lost.
+        a table of groups its mark. A form or a rated table in which somebody has rated more rows
+        is not: their work would be lost.
     """
     if _is_form(path, filled=True):
         return False
@@ -217,21 +216,12 @@ def is_own_output(path: str, target: str | None = None) -> bool:
             with zipfile.ZipFile(path) as archive:
                 if LABEL in archive.namelist():
                     return True
-        # The first line is enough for most tables, which may be large.
-        if _has_answers(_names_in(start), target) or _is_form(path, filled=False):
+        if _is_form(path, filled=False):
             return True
-        return _has_answers(read_table(path, empty=True).names, target)
+        table = read_table(path, empty=True)
+        return _has_answers(table.names, target) and not _has_new_ratings(table, target)
     except (OSError, TableError, zipfile.BadZipFile):
         return False
-
-
-def _names_in(start: bytes) -> list[str]:
-    """What may be names of columns in the first line of CSV, TSV or JSON lines."""
-    line = start.split(b"\n", 1)[0].decode(errors="replace").strip()
-    with contextlib.suppress(ValueError, RecursionError):
-        record = json.loads(line)
-        return list(record) if isinstance(record, dict) else []
-    return [name.strip('" ') for name in re.split(r"[,;\t|]", line)]
 
 
 def _has_answers(names: Sequence[str], target: str | None) -> bool:
@@ -239,6 +229,29 @@ def _has_answers(names: Sequence[str], target: str | None) -> bool:
     if target is None:
         return any(name.endswith("_confidence") for name in names)
     return f"{target}_confidence" in names
+
+
+def _has_new_ratings(table: Table, target: str | None) -> bool:
+    """Whether rows of a rated table have a rating now that was not given when it was written."""
+    rated = [n.removesuffix("_source") for n in table.names if n.endswith("_source")]
+    for name in rated if target is None else [target]:
+        if not {name, f"{name}_source", f"{name}_predicted"} <= set(table.names):
+            continue
+        given = [str(source) == "given" for source in table[f"{name}_source"]]
+        ratings = [_as_written(cell) for cell in table[name]]
+        known = {rating for rating, g in zip(ratings, given, strict=True) if g}
+        known |= {_as_written(cell) for cell in table[f"{name}_predicted"]}
+        known -= {None}
+        # The output of `predict` has no given rating: there the target is what it was in FILE.
+        if known and any(r in known for r, g in zip(ratings, given, strict=True) if not g):
+            return any(given)
+    return False
+
+
+def _as_written(cell: Any) -> Any:
+    """A rating whichever format holds it; None for an empty cell."""
+    value = number(cell)
+    return value if value is not None else str(cell or "").strip() or None
 
 
 def _is_form(path: str, *, filled: bool) -> bool:

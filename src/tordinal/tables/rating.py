@@ -16,6 +16,7 @@ from tordinal.fitting import Recipe
 from tordinal.losses import check_loss
 from tordinal.progress import Listener
 from tordinal.reduction import UNLABELED, Ranks
+from tordinal.search.verdict import effect
 from tordinal.tables.columns import TableEncoder
 from tordinal.tables.costs import costs_of, describe_cost, weights_of_ranks
 from tordinal.tables.curve import Curve, learning_curve
@@ -41,7 +42,6 @@ __all__ = [
 ]
 
 CHOOSING_ROWS = 3000  # rows with a rating, and without one, that columns are chosen with
-VISIBLE = 1.64  # standard errors from which a difference is not taken for chance: 90 % confidence
 QUICK_TEXTS = 10_000  # rows from which a quick rating reads the words of texts alone
 
 
@@ -266,10 +266,8 @@ def _verdict(rating: Rating, without_errors: str) -> str:
     with_them = rating.errors[name][1]
     # The errors are of the same rows, and vary together: what counts is the spread of differences.
     spread = rating.spread.get("difference", rating.spread[name])
-    noise = VISIBLE * spread / np.sqrt(max(len(rating.held_out), 1))
-    helps = "help" if with_them < without else "do not help"
-    if abs(with_them - without) <= noise:
-        helps = "make no visible difference"
+    sign = effect(without - with_them, spread, len(rating.held_out))
+    helps = ("make no visible difference", "help", "do not help")[sign]
     # The errors of single models are not weighted.
     where = "" if rating.selection is None else "on the rated rows, which may be difficult ones, "
     return (

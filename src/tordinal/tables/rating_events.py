@@ -29,8 +29,9 @@ __all__ = [
 
 VERSION = 1
 # What can happen to a row. "choose": it was drawn to be rated; "repeat": rated again, without
-# replacing the first rating, to see whether the rater agrees with it; "unsure": shown, not rated.
-ROW_EVENTS = ("choose", "rate", "repeat", "skip", "unsure")
+# replacing the first rating, to see whether the rater agrees with it; "unsure": shown, not rated;
+# "keep": the rating was looked at again, and kept.
+ROW_EVENTS = ("choose", "rate", "repeat", "skip", "unsure", "keep")
 EVENTS = (*ROW_EVENTS, "undo")
 LONGEST_LINE = 2**20  # bytes
 LONGEST_NOTE, LONGEST_RATER = 10_000, 100
@@ -87,7 +88,7 @@ class Event:
 
     Attributes
     ----------
-    event : {"choose", "rate", "repeat", "skip", "unsure", "undo"}
+    event : {"choose", "rate", "repeat", "skip", "unsure", "keep", "undo"}
         What happened.
     row : int, str or None
         Number of the row as in the table (`Table.number`); None for "undo".

@@ -111,7 +111,7 @@ class RatingsLog:
             if self._line == 0:
                 raise TableError(f"{self.path} is empty: its first line must say what is rated")
             return
-        with self._locked() as descriptor:
+        with self._locked(create=True) as descriptor:
             self._repair(descriptor)
             if self._line == 0:
                 self._write(descriptor, [encode("start", checked_header(header))])
@@ -170,10 +170,11 @@ class RatingsLog:
     # The file ------------------------------------------------------------------------------------
 
     @contextmanager
-    def _locked(self) -> Iterator[int]:
+    def _locked(self, *, create: bool = False) -> Iterator[int]:
         """The file, open and locked against other writers."""
+        flags = os.O_RDWR | BINARY | (os.O_CREAT if create else 0)
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | BINARY, 0o666)
+            descriptor = os.open(self.path, flags, 0o666)
         except OSError as error:
             raise TableError(f"{self.path}: cannot be written ({error.strerror})") from None
         try:

@@ -114,6 +114,10 @@ class Rating:
         Counts over all rows, where these are a sample of them.
     selection : Selection or None
         How the rated rows were chosen. None: they count as a random sample.
+    differs : bool
+        Whether rated and unrated rows differ visibly.
+    reweighted : bool
+        Whether averages and shares weigh given ratings by how rarely rows like theirs are rated.
     seed : int
         Seed of the draw of rows to rate next.
     hints : list of Hint
@@ -135,6 +139,8 @@ class Rating:
     notes: list[str] = field(default_factory=list)
     whole: Totals | None = None
     selection: Selection | None = None
+    differs: bool = False
+    reweighted: bool = False
     seed: int = 0
     hints: list[Hint] = field(default_factory=list)
 

@@ -77,6 +77,7 @@ const KINDS = {
   repeat: "You rated this row before. Rate it again without looking back: this measures how far ratings agree.",
   shared: "Another rater has rated this row, too.",
   change: "You rated this row before. Choose another rating, or keep it.",
+  skipped: "You skipped this row. Rate it, or go on.",
 };
 
 function show(next) {
@@ -99,7 +100,7 @@ function show(next) {
     button.disabled = !item;
     button.setAttribute("aria-pressed", String(Boolean(item) && item.rating === button.dataset.rating));
   }
-  const changing = Boolean(item) && item.kind === "change";
+  const changing = Boolean(item) && (item.kind === "change" || item.kind === "skipped");
   find("back").hidden = !changing;
   find("skip").hidden = find("unsure").hidden = changing || (Boolean(item) && item.kind === "repeat");
   find("skip").disabled = find("unsure").disabled = !item;
@@ -290,7 +291,7 @@ find("undo").addEventListener("click", () => act("/api/undo", {}, "Undone."));
 find("skip").addEventListener("click", () => {
   if (state && state.item) act("/api/skip", { place: state.item.place }, `Row ${state.item.row} is skipped.`);
 });
-find("back").addEventListener("click", () => act("/api/back", {}, "Kept.").then(() => poll.hurry && poll.hurry()));
+find("back").addEventListener("click", () => act("/api/back", {}, "Kept as it was.").then(() => poll.hurry && poll.hurry()));
 find("unsure").addEventListener("click", () => {
   find("note").value = "";
   openDialog("unsure-dialog");
