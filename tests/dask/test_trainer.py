@@ -41,3 +41,11 @@ def test_a_fit_that_fails_warns_and_is_not_worse_than_nothing(client):
     nothing = 1e6 * 20 * 2 + model.history_[-1]["C2"] * 40 * 2  # every loss is 1 at w = 0, t = 0
     assert model.objective_ <= nothing
     assert np.isfinite(model.coef_).all()
+
+
+@pytest.mark.parametrize(("kind", "scale"), [("TOR", 1e100), ("REDSVM", 1e150)])
+def test_features_beyond_double_precision_are_rejected_as_on_one_machine(client, kind, scale):
+    X, y = ordinal_problem(60, 3)
+    y = hide(y, 20) if kind == "TOR" else y
+    with pytest.raises(ValueError, match="X or C is too large"):
+        getattr(tordinal.dask, kind)().fit(in_blocks(scale * X, [30, 30]), y)

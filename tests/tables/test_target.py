@@ -237,3 +237,22 @@ def test_given_ratings_keep_their_type_unless_many_files_need_one():
     ]  # fmt: skip
     labels = original_labels(cells, given, [4, 5], rank, one_type=True)
     assert [repr(c) for c in labels] == ["4", "4", "4", "5", "5"]
+
+
+@pytest.mark.parametrize(
+    ("counts", "rare", "classes"),
+    [
+        ({"+": 35, "-": 30, "0": 25, "++": 6, "--": 4, "": 50}, "--", ["--", "-", "0", "+", "++"]),
+        (
+            {"mild": 20, "moderate": 20, "severe": 20, "none": 1, "": 50}, "none",
+            ["none", "mild", "moderate", "severe"],
+        ),
+    ],
+)  # fmt: skip
+def test_a_rare_word_that_completes_a_known_scale_is_a_rating(counts, rare, classes):
+    cells = [word for word, n in counts.items() for _ in range(n)]
+    target = read_target("g", cells, None)
+    assert target.classes == classes
+    given = np.array(cells) == rare
+    assert (target.rank[given] == 0).all()
+    assert any(rare in note and "taken as a rating" in note for note in target.notes)

@@ -15,7 +15,7 @@ from tordinal.problem import Problem
 from tordinal.reduction import Ranks
 from tordinal.solvers.newton.equations import Equations, equations_for
 from tordinal.solvers.newton.features import FeatureDescent
-from tordinal.solvers.solver import COARSE
+from tordinal.solvers.solver import COARSE, check_costs
 from tordinal.solvers.tuning import NEWTON
 from tordinal.swapping import Gain
 
@@ -83,6 +83,7 @@ class ClusterTrainer:
         hidden_fold: int | None = None,
     ) -> ClusterFit:  # fmt: skip
         """Solve (4) for the current labels of the rows, without those of `hidden_fold`."""
+        check_costs(self.scale, max(C1, C2))
         rows = self.rows if C2 > 0.0 else self.labeled
         total = rows.sum(pieces.set_costs, self.scale * C1, self.scale * C2, hidden_fold)
         descent = FeatureDescent(rows, self.problem, self._equations_for(rows), total)

@@ -12,7 +12,7 @@ from tordinal.problem import Problem
 from tordinal.reduction import Ranks
 from tordinal.threads import one_thread_each
 
-__all__ = ["Solution", "Solver", "Task", "balanced"]
+__all__ = ["Solution", "Solver", "Task", "balanced", "check_costs"]
 
 # How much coarser than the last training the others are: a fifth to a third of the time, or pairs
 # that are swapped later; benchmarks corners.
@@ -125,6 +125,30 @@ class Task:
         return gap > GAP * self.tol * value + NEGLIGIBLE * float(self.cost.sum())
 
 
+def check_costs(scale: float, largest: float) -> None:
+    """Raise an error if costs of rows of unit size cannot be represented.
+
+    Parameters
+    ----------
+    scale : float
+        The divisor of squared features, or of kernel values.
+    largest : float
+        The largest cost of a row.
+    """
+    if not float(np.log10(scale) + np.log10(max(largest, TINY))) <= LARGEST_COST:
+        raise ValueError(
+            f"X or C is too large: with features whose size in the feature space is about "
+            f"{np.sqrt(scale):.3g}, costs of {largest:.3g} overflow. Scale X, for example "
+            "with StandardScaler."
+        )
+    if largest > 0 and scale * largest == 0:
+        raise ValueError(
+            f"X or C is too small: with features whose size in the feature space is about "
+            f"{np.sqrt(scale):.3g}, costs of {largest:.3g} underflow. Scale X, for example "
+            "with StandardScaler."
+        )
+
+
 class Solver(ABC):
     """Solves a problem on some rows for any ranks and costs.
 
@@ -230,18 +254,7 @@ class Solver(ABC):
     def _check_range(self, cost: Array) -> None:
         """Raise an error if double precision cannot represent the problem."""
         scale, largest = self.data.scale, float(cost.max(initial=0.0))
-        if not float(np.log10(scale) + np.log10(max(largest, TINY))) <= LARGEST_COST:
-            raise ValueError(
-                f"X or C is too large: with features whose size in the feature space is about "
-                f"{np.sqrt(scale):.3g}, costs of {largest:.3g} overflow. Scale X, for example "
-                "with StandardScaler."
-            )
-        if largest > 0 and scale * largest == 0:
-            raise ValueError(
-                f"X or C is too small: with features whose size in the feature space is about "
-                f"{np.sqrt(scale):.3g}, costs of {largest:.3g} underflow. Scale X, for example "
-                "with StandardScaler."
-            )
+        check_costs(scale, largest)
         if not self.data.resolved and self.data.magnitude * largest > UNRESOLVED:
             raise ValueError(
                 f"X is too far from the origin for kernel={self.data.kernel!r}: its values are "

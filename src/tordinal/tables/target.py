@@ -236,17 +236,17 @@ def read_ratings(
     notes: list[str] = []
     given = Counter({c: n for c, n in cells.items() if is_rated(c, order, missing)})
     words = sorted(c for c in cells if isinstance(c, str) and c and c not in given)
-    frequent = [] if order is not None else _frequent(given, cells, words, missing)
+    possible = [] if order is not None else _possible(given, cells, words, missing)
+    frequent = _frequent(given, cells, possible)
     signs = all(isinstance(c, str) and is_sign(c) for c in given)
-    doubtful = [word for word in frequent if _is_class_word(word, signs)]
-    for alike in _on_known_scales(given, doubtful):
+    for alike in _on_known_scales(given, [w for w in possible if _is_class_word(w, signs)]):
         given.update({word: cells[word] for word in alike})
         listed, n = " and ".join(map(repr, alike)), sum(cells[word] for word in alike)
         notes.append(
             f"{listed} ({n:,} cells of {name}) {'is' if len(alike) == 1 else 'are'} taken as a "
             f"rating; if it stands for 'not rated', say so with `missing` {','.join(alike)}"
         )
-    doubtful = [word for word in doubtful if word not in given]
+    doubtful = [w for w in frequent if _is_class_word(w, signs) and w not in given]
     for word in [w for w in words if w not in (*given, *doubtful)]:
         may_be_rating = word in frequent or _is_class_word(word, signs)
         notes.append(_taken_as_missing(name, word, cells[word], may_be_rating))
@@ -325,14 +325,13 @@ def _is_class_word(word: str, signs: bool) -> bool:
     return word.lower() in CLASS_WORDS or (signs and is_sign(word))
 
 
-def _frequent(
+def _possible(
     given: Counter[Any], cells: Counter[Any], words: list[str], missing: Sequence[str]
 ) -> list[str]:
     """Words that usually mean 'not rated' but may be ratings here, such as none < mild < severe.
 
-    Ratings must be words, too, the word must occur as often as a class does, and other cells must
-    be empty: where none is, it is the word that marks the rows to rate. A word that the user named
-    as a mark of missing values is no rating.
+    Ratings must be words, too, and other cells must be empty: where none is, it is the word that
+    marks the rows to rate. A word that the user named as a mark of missing values is no rating.
     """
     empty = cells.get("", 0) + cells.get(None, 0)
     if not given or not empty or not all(isinstance(c, str) for c in given):
@@ -340,11 +339,16 @@ def _frequent(
     if not all(is_sign(c) for c in given) and any(number(c) is not None for c in given):
         return []
     marks = {mark.lower() for mark in missing}
+    return [w for w in words if w.lower() not in marks]
+
+
+def _frequent(given: Counter[Any], cells: Counter[Any], words: list[str]) -> list[str]:
+    """Those words that occur as often as a class does."""
     times: Counter[str] = Counter()
     for word in words:
         times[word.lower()] += cells[word]
-    least = min(FREQUENT, *given.values())
-    return [w for w in words if times[w.lower()] >= least and w.lower() not in marks]
+    least = min(FREQUENT, *given.values()) if given else FREQUENT
+    return [w for w in words if times[w.lower()] >= least]
 
 
 def _on_known_scales(given: Counter[Any], doubtful: list[str]) -> list[list[str]]:
