@@ -155,3 +155,18 @@ def test_a_new_loss_is_one_class(monkeypatch):
         assert by_name.objective_ >= float((cost[:, None] * Huber().value(g)).sum())
     searched = TORCV(loss=["huber"], kernel="linear", C=[1.0], cv=3).fit(X, labels)
     assert searched.best_params_["loss"] == "huber"
+
+
+def test_a_loss_that_takes_single_margins_only_is_rejected_with_the_remedy():
+    class Single:
+        def value(self, g):
+            return max(0.0, 1.0 - g) ** 2
+
+        def slope(self, g):
+            return -2.0 * np.maximum(0.0, 1.0 - g)
+
+        def curvature(self, g):
+            return 2.0 * (g < 1.0)
+
+    with pytest.raises(TypeError, match=r"np\.maximum"):
+        check_loss(Single())

@@ -80,3 +80,10 @@ def test_content_folds_do_not_depend_on_order_or_repetition():
     np.testing.assert_array_equal(content_folds(X[order], y[order], 5), fold[order])
     repeated = np.repeat(np.arange(40), np.random.default_rng(1).integers(1, 4, 40))
     np.testing.assert_array_equal(content_folds(X[repeated], y[repeated], 5), fold[repeated])
+
+
+def test_folds_of_words_need_no_order(recwarn):
+    y = ["good", None, "poor", "fair", None, "good", "poor", "fair"]
+    folds = list(TransductiveKFold(2, random_state=0).split(np.zeros((8, 1)), y))
+    assert sorted(i for _, test in folds for i in test) == [0, 2, 3, 5, 6, 7]
+    assert not recwarn.list

@@ -203,7 +203,13 @@ def check_loss(loss: object) -> Loss:
 
 
 def _check_definition_3(loss: Loss) -> None:
-    values = np.asarray(loss.value(_MARGINS), dtype=np.float64)
+    try:
+        values = np.asarray(loss.value(_MARGINS), dtype=np.float64)
+    except ValueError as error:
+        raise TypeError(
+            f"loss={loss!r}: value(g) failed for an array of margins ({error}). Use functions of "
+            "NumPy, such as np.maximum(0, 1 - g) instead of max(0, 1 - g)."
+        ) from None
     if not np.isfinite(values).all():
         where = _MARGINS[~np.isfinite(values)][0]
         raise ValueError(f"loss={loss!r} must be finite, but is not at the margin {where:g}")

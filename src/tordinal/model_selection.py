@@ -1,6 +1,7 @@
 """Cross-validation for data in which some rows have no label."""
 
 import itertools
+import warnings
 from collections.abc import Iterator
 from typing import Any
 
@@ -91,7 +92,9 @@ class TransductiveKFold:
         """
         if self.n_splits < 2:
             raise ValueError(f"n_splits={self.n_splits} must be at least 2")
-        rank = encode_labels(y, transductive=True)[1]
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", UserWarning)  # the order of the labels plays no part
+            rank = encode_labels(y, transductive=True)[1]
         rng = check_random_state(self.random_state) if self.shuffle else None
         fold = deal_folds(rank, self.n_splits, rng)
         for k in range(self.n_splits):

@@ -247,6 +247,8 @@ def test_the_whole_table_is_estimated_with_its_groups():
     frame.loc[np.arange(200) % 3 > 0, "grade"] = pd.NA
     rated = rate_table(frame, "grade", by="shop", method="redsvm")
     page = rated.to_html()
+    assert " %" not in page  # no line break between a number and its sign
+    page = page.replace("\u00a0", " ")
     assert "The whole table" in page
     assert f"{rated.estimates.mean.value:.2f} (90 % interval" in page
     assert "Average by shop" in page
@@ -306,4 +308,5 @@ def test_rows_are_listed_with_what_identifies_them_and_with_reasons():
         for row, why in zip(rows, rated.reasons.sentences(rows), strict=True):
             assert f"<bdi>P{row}</bdi>" in listed
             assert why
-            assert why in listed
+            # The model behind the reasons has seen the rating that it contradicts without it.
+            assert (why in listed) is ("contradicts" not in title)

@@ -112,7 +112,7 @@ def test_two_raters(opened, grades):
     for place in list(one.logged.of("one"))[:8]:
         two.rate(place, 4 - grades[1][place], "shared")
     view = estimates_view(two, Assessor(two), None)
-    assert any(s.startswith("You and one: of 8 rows rated twice") for s in view["sentences"])
+    assert any(s.startswith("You and one: of 8 rows rated by both") for s in view["sentences"])
     assert view["discuss"][0]["rater"] == "one"
     assert view["discuss"][0]["rating"] != view["discuss"][0]["other"]
 

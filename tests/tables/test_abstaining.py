@@ -43,7 +43,7 @@ def test_the_asked_confidence_has_a_row_and_a_sentence():
     assert mine["accuracy"] == pytest.approx(np.mean(off == 0))
     assert mine["mae"] == pytest.approx(off.mean())
     said = describe_abstaining(rated, 0.8)
-    assert f"{100 * np.mean(off == 0):.0f} % are exactly right" in said
+    assert f"{100 * np.mean(off == 0):.0f} % (±" in said
     assert "have a confidence of 0.8 or more" in said
 
 

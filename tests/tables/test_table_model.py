@@ -32,3 +32,9 @@ def test_a_data_frame_gets_the_columns(model):
     rated = model.predict(pd.DataFrame({"cm": [0, 5.6, 11]}), abstain=0.99, probabilities=True)
     assert rated["grade_source"].tolist()[1] == "unsure"
     assert rated["grade_probability_large"].between(0, 1).all()
+
+
+def test_it_is_shown_in_one_line(model):
+    assert repr(model) == (
+        "TableModel(target='grade', classes=['small', 'large'], estimator=TOR, columns: cm)"
+    )

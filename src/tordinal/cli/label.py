@@ -120,7 +120,15 @@ def run_label(
         progress = listen or display
         progress("reading the table", 0, 1)
         table = job.read()
-        announce_duration(console, settings, len(table))
+        is_announced = False
+
+        def tell(task: str, done: int, total: int, *detail: str) -> None:
+            nonlocal is_announced
+            if not is_announced:  # all options have been checked
+                announce_duration(console, settings, len(table))
+                is_announced = True
+            progress(task, done, total, *detail)
+
         with parallel():
             rated = rate_table(
                 table,
@@ -150,7 +158,7 @@ def run_label(
                 random_state=settings.seed,
                 n_jobs=settings.jobs,
                 engine=settings.engine,
-                callback=progress,
+                callback=tell,
             )
         rated.rating.notes = [with_option_names(note) for note in rated.notes]
         progress("writing", 0, 1)
@@ -168,7 +176,6 @@ def run_label(
             number, path = job.next
             form, added = rated.form(number)
             outputs.write(path, lambda file: write_table(form, added, file, path, rated.decimal))
-        progress("writing", 1, 1)
         ignore_interrupts()
         outputs.commit()
     summarise(

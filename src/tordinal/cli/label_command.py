@@ -90,7 +90,7 @@ def label(
         float | None,
         typer.Option(
             "--C",
-            help="Cost of errors. Default: 1 for tor and redsvm, chosen by auto.",
+            help="Cost of errors. Default: chosen by auto; 1 for tor and redsvm.",
             metavar="C",
             rich_help_panel=MODEL,
         ),
@@ -149,7 +149,7 @@ def label(
         bool,
         typer.Option(
             "--quick",
-            help="Choose one of a few models: takes seconds, less accurate.",
+            help="Try only a few models: faster, less accurate.",
             rich_help_panel=MODEL,
         ),
     ] = False,
@@ -224,8 +224,8 @@ def label(
     OUT has every row and column of FILE unchanged, and three more columns: COLUMN_predicted,
     COLUMN_confidence (from 0 to 1) and COLUMN_source (given, predicted, or unsure with --abstain).
 
-    A folder or a quoted pattern means many tables, which need not fit into memory: they are rated
-    on a Dask cluster, and OUT is a folder with a Parquet file for each.
+    FILE may be a folder or a quoted pattern: the tables are rated on a Dask cluster (by default on
+    this machine) and need not fit into memory. OUT is then a folder with a Parquet file for each.
 
     The kind of each column is inferred: numbers are scaled, categories one-hot encoded, long texts
     split into words; identifiers and constants are excluded. The output lists what each column was

@@ -97,8 +97,8 @@ Reweight = Annotated[
     bool,
     typer.Option(
         "--reweight",
-        help="Weigh given ratings by how rarely rows like theirs are rated, in averages and shares "
-        "of the whole table.",
+        help="Averages and shares: give more weight to ratings of kinds of rows that are rarely "
+        "rated.",
         rich_help_panel=OUTPUT,
     ),
 ]
@@ -111,7 +111,12 @@ Debug = Annotated[
 ]
 Force = Annotated[
     bool,
-    typer.Option("--force", help="Replace existing files without asking.", rich_help_panel=OUTPUT),
+    typer.Option(
+        "--force",
+        help="Replace existing files without asking. Outputs of an earlier run are replaced "
+        "anyway, unless rows have been rated in them.",
+        rich_help_panel=OUTPUT,
+    ),
 ]
 Encoding = Annotated[
     str | None,
@@ -182,7 +187,7 @@ Filled = Annotated[
     list[str] | None,
     typer.Option(
         metavar="FILE",
-        help="Filled-in form that --next or tordinal next wrote; once for each round.",
+        help="Form written by --next or `tordinal next`, filled in; once for each round.",
         rich_help_panel=INPUT,
     ),
 ]

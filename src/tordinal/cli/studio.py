@@ -276,6 +276,7 @@ def _serve(
 def _finish(job: StudioJob, log: str, confirmed: set[str], listen):  # type: ignore[no-untyped-def]
     """Do what ``tordinal label --ratings`` does."""
     from tordinal.cli.label import Job, run_label
+    from tordinal.cli.session import with_option_names
     from tordinal.exceptions import InputError
     from tordinal.studio.finishing import Written
     from tordinal.tables.outputs import is_own_output
@@ -286,7 +287,10 @@ def _finish(job: StudioJob, log: str, confirmed: set[str], listen):  # type: ign
             raise InputError(f"{path} exists already; move it away, and finish again")
     shared = {field.name: getattr(job, field.name) for field in fields(TableOptions)}
     label = Job(**shared, out=job.out, ratings=log, report=job.report, model=job.model, force=True)
-    rated = run_label(label, Settings(seed=job.seed), quiet=True, listen=listen)
+    try:
+        rated = run_label(label, Settings(seed=job.seed), quiet=True, listen=listen)
+    except InputError as error:
+        raise InputError(with_option_names(str(error))) from None
     paths = {what: os.path.realpath(path) for what, path in label.outputs.items()}
     return Written(paths, str(rated.expected_error), Path(job.report).read_text("utf-8"))
 

@@ -1,5 +1,6 @@
 """The report page: its content and the template that renders it."""
 
+import datetime
 from collections.abc import Sequence
 from importlib.resources import files
 from typing import Any
@@ -107,7 +108,7 @@ def render_report(
     template = environment.from_string(
         files("tordinal.report").joinpath("report.html.j2").read_text("utf-8")
     )
-    return template.render(
+    page = template.render(
         source=visible(source),
         numbering="labels of the index"
         if table.format == "frame"
@@ -156,6 +157,7 @@ def render_report(
         doubtful=_checked(rating, table, columns, names, checks, DOUBTFUL, reasons),
         n_checks=dict(checks["why"].value_counts()),
     )
+    return page.replace(" %", "\u00a0%")  # no line break between a number and its sign
 
 
 def _why_pictures(reasons: Reasons) -> list[Picture]:
@@ -256,6 +258,8 @@ def _row(
     for column in columns:
         value = table[column][i]
         text = "" if value is None else short_number(str(value)[: LONGEST + 1])
+        if isinstance(value, datetime.datetime):
+            text = text.removesuffix(" 00:00:00")
         cells.append(visible(text if len(text) <= LONGEST else text[:LONGEST] + "…"))
     k, number = int(rating.rank[i]), table.number(i)
     return {

@@ -218,7 +218,7 @@ def by_rating(names: list[str], truth: NDArray[Any], predicted: NDArray[Any]) ->
     picture = Picture(
         "How often each rating is right",
         "Of the given ratings that were hidden in turn: "
-        "the share that was predicted exactly (dark) and within one step (light).",
+        "the share that was predicted exactly (solid) and within one step (pale).",
         ["rating", "hidden", "exactly", "within one step"],
         rows,
         step * n + 28,
@@ -281,9 +281,9 @@ def learning(curve: Curve) -> Picture:
         f"{curve} Dots: measured without the unrated rows. Dashed: the estimate.",
         ["ratings", "mean error in steps", "how"],
         rows,
-        232,
+        244,
     )
-    left, right, bottom, top = 60.0, 20.0, 186.0, 14.0
+    left, right, bottom, top = 60.0, 20.0, 198.0, 26.0
     highest = 1.15 * max([*curve.off, curve.doubled, 1e-9])
 
     def place(n: float, error: float) -> tuple[float, float]:
@@ -301,11 +301,15 @@ def learning(curve: Curve) -> Picture:
         *(("dot", n, e) for n, e in zip(curve.ratings, curve.off, strict=True)),
         ("ring", sizes[-1], curve.doubled),
     ):
-        x, y = place(n, error)
-        picture.circle(x, y, kind)
-        picture.text(x, bottom + 16, f"{n:,}", "middle", "small")
+        picture.circle(*place(n, error), kind)
+    labelled = np.inf  # from the right: where two would touch, the larger number stays
+    for n in reversed(sizes):
+        x = place(n, 0.0)[0]
+        if labelled - x >= 12.0 * len(f"{n:,}"):
+            picture.text(x, bottom + 16, f"{n:,}", "middle", "small")
+            labelled = x
     picture.text((left + WIDTH) / 2, bottom + 34, "ratings to learn from", "middle", "small")
-    picture.text(left + 6, top + 2, "mean error in steps", "start", "small")
+    picture.text(left, 12, "mean error in steps", "start", "small")
     return picture
 
 

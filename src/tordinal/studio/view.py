@@ -18,6 +18,8 @@ __all__ = ["estimates_view", "history_view", "keys_of", "state_view"]
 MORE = 20  # ratings whose gain is forecast
 SNIPPET = 90  # characters of a row in a list
 SHOWN_HISTORY, SHOWN_LOOKS, LONGEST_LIST = 10, 5, 20  # entries
+# Marks that turn the direction of text: several cells share a line here.
+NO_DIRECTION = dict.fromkeys([*range(0x202A, 0x202F), *range(0x2066, 0x206A)])
 ACTIONS = "snu"  # keys of the page that are no ratings
 DIGITS = [*"1234567890"]
 LETTERS = [c for c in "abcdefghijklmnopqrstuvwxyz" if c not in ACTIONS]
@@ -100,7 +102,7 @@ def _entry(session: RatingSession, place: int, event: Any) -> dict[str, Any]:
 
 def _snippet(session: RatingSession, place: int) -> str:
     text = " · ".join(session.project.cells(place).values())
-    text = " ".join(text[: 2 * SNIPPET].split())
+    text = " ".join(text[: 2 * SNIPPET].translate(NO_DIRECTION).split())
     return text if len(text) <= SNIPPET else text[: SNIPPET - 1] + "…"
 
 
@@ -178,7 +180,9 @@ def estimates_view(
         both = None if other == session.rater else agreement(logged, session.rater, other)
         if both is None:
             continue
-        sentences.append(f"You and {other or 'the unnamed rater'}: {_continued(str(both))}")
+        sentences.append(
+            f"You and {other or 'the unnamed rater'}: {_continued(both.describe('rated by both'))}"
+        )
         view["discuss"] += [
             {
                 "place": i, "row": project.table.number(i), "rating": str(one),
@@ -202,9 +206,11 @@ def _forecasts(
     """What more ratings would bring, and how many a goal needs."""
     if assessor.curve is None:
         return []
-    left = 1.0 - assessor.curve.n / n_rows
-    now = error.error / left if left > 0 else None
-    sentences = [str(forecast_error(assessor.curve, MORE, n_rows, now))]
+    n_left = n_rows - assessor.curve.n
+    now = error.error * n_rows / n_left if n_left > 0 else None
+    sentences = []
+    if n_left > MORE:
+        sentences.append(str(forecast_error(assessor.curve, MORE, n_rows, now)))
     if goal is not None:
         sentences.append(str(ratings_needed(assessor.curve, goal, n_rows, now)))
         if error.high_anytime <= goal:

@@ -69,8 +69,8 @@ def describe_abstaining(rating: Rating, abstain: float) -> str:
     kept, every = mine.iloc[0], curve.iloc[0]
     return (
         f"{100 * kept['share']:.0f} % of the rows without a rating have a confidence of "
-        f"{abstain:g} or more. Of these {100 * kept['accuracy']:.0f} % are exactly right "
-        f"(± {100 * kept['accuracy_margin']:.0f}), off by {kept['mae']:.2f} steps on average "
-        f"(± {kept['mae_margin']:.2f}); of all rows {100 * every['accuracy']:.0f} %, off by "
-        f"{every['mae']:.2f} steps."
+        f"{abstain:g} or more. Of these, {100 * kept['accuracy']:.0f} % "
+        f"(± {100 * kept['accuracy_margin']:.0f}) are expected to be exactly right, and they are "
+        f"off by {kept['mae']:.2f} steps on average (± {kept['mae_margin']:.2f}). Of all rows, "
+        f"{100 * every['accuracy']:.0f} % are, off by {every['mae']:.2f} steps."
     )

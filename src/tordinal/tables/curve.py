@@ -62,8 +62,8 @@ class Curve:
             )
         return (
             f"Twice as many ratings ({2 * self.n:,}) would bring the error down by about "
-            f"{100 * gain / self.now:.0f} %, to judge by what {self.ratings[0]:,} to "
-            f"{self.ratings[-1]:,} of them achieve."
+            f"{100 * gain / self.now:.0f} %, extrapolated from models that learn from "
+            f"{self.ratings[0]:,} to {self.ratings[-1]:,} of them."
         )
 
 

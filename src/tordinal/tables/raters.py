@@ -58,11 +58,15 @@ class Agreement:
         return self.off / 2.0
 
     def __str__(self) -> str:
+        return self.describe("rated twice")
+
+    def describe(self, rated: str) -> str:
+        """The agreement in one sentence; `rated` says how the rows were rated."""
         if self.n < FEWEST:
-            return f"Only {self.n} rows were rated twice: too few to tell how well ratings agree."
+            return f"Only {self.n} rows were {rated}: too few to tell how well ratings agree."
         kappa = "" if np.isnan(self.kappa) else f", weighted kappa {self.kappa:.2f}"
         return (
-            f"Of {self.n:,} rows rated twice {100 * self.same:.0f} % have the same rating; the two "
+            f"Of {self.n:,} rows {rated}, {100 * self.same:.0f} % have the same rating; the two "
             f"are {self.off:.2f} steps apart on average ({self.low:.2f} to {self.high:.2f}){kappa}."
         )
 
@@ -89,8 +93,8 @@ def agreement(logged: LoggedRatings, one: str, other: str) -> Agreement | None:
     ...     return {rater: Event(event="rate", rating=rating, rater=rater)}
     >>> ratings = {i: rated(i % 3, "A") | rated(max(i % 3, 1), "B") for i in range(9)}
     >>> print(agreement(LoggedRatings([0, 1, 2], 9, ratings), "A", "B"))
-    Of 9 rows rated twice 67 % have the same rating; the two are 0.33 steps apart on average (0.11 \
-to 0.56), weighted kappa 0.67.
+    Of 9 rows rated twice, 67 % have the same rating; the two are 0.33 steps apart on average \
+(0.11 to 0.56), weighted kappa 0.67.
     """
     mine, theirs = logged.of(one), logged.of(other)
     rows = [i for i in mine if i in theirs]

@@ -21,8 +21,10 @@ __all__ = ["TableModel"]
 
 Array = NDArray[np.float64]
 
+SHOWN = 10  # columns in the representation
 
-@dataclass
+
+@dataclass(repr=False)
 class TableModel:
     """A fitted model for the rows of a table, which is what a model file holds.
 
@@ -48,6 +50,15 @@ class TableModel:
     classes: list[Any]
     card: dict[str, Any]
     learned: NDArray[np.uint64] = field(default_factory=lambda: np.empty(0, dtype=np.uint64))
+
+    def __repr__(self) -> str:
+        columns = ", ".join(map(visible, self.used[:SHOWN]))
+        more = len(self.used) - SHOWN
+        return (
+            f"TableModel(target={visible(self.target)!r}, classes={self.classes!r}, "
+            f"estimator={type(self.estimator).__name__}, columns: {columns}"
+            + (f" and {more:,} more)" if more > 0 else ")")
+        )
 
     @property
     def used(self) -> list[str]:
