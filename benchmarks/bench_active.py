@@ -18,8 +18,9 @@ TABLES = (
     "ESL", "LEV", "housing",
 )  # fmt: skip
 SETS = (*TABLES, *AMAZON)
-SEEDS, SESSIONS = 10, 40  # draws by strategy; sessions of the studio
+SEEDS, SESSIONS, REPEATS = 10, 20, 50  # draws by strategy; sessions of the studio; for coverage
 ROWS = 1500  # of a dataset at most, drawn anew with each seed
+COVERED = 1000  # the same for coverage: in larger tables each draw takes a sample of rows first
 FIRST, LAST, TARGET, STEP = 10, 120, 100, 10
 BASELINE = "random"
 LOOKS = (40, 80, 120, 160)
@@ -116,7 +117,7 @@ def coverage(X: Any, y: np.ndarray, name: str, repeats: int) -> list[dict[str, A
     """
     from tordinal.active import Mixture, estimate_error
 
-    order = np.random.default_rng(0).permutation(len(y))[:ROWS]
+    order = np.random.default_rng(0).permutation(len(y))[:COVERED]
     X, y = X[order], y[order]
     K = int(y.max()) + 1
     kept = choose(y, 0, 30)
@@ -207,7 +208,7 @@ def courses(X: Any, y: np.ndarray, name: str, seed: int) -> dict[str, Any]:
     """One session of the studio: the true error at every look, and what is shown beside it."""
     from tordinal.tables.simulate import simulate_rating
 
-    order = np.random.default_rng([seed, 1]).permutation(len(y))[:ROWS]
+    order = np.random.default_rng([seed, 1]).permutation(len(y))[:COVERED]
     found = simulate_rating(X[order], y[order], int(y.max()) + 1, most=max(LOOKS), seed=seed)
     looks = [
         {"ratings": n, "truth": truth, **asdict(shown)}
@@ -261,7 +262,7 @@ def compute(names: tuple[str, ...], data: Path, path: Path, *, quick: bool = Fal
         warnings.simplefilter("ignore")
         X, y = loaded[name]
         if kind == "coverage":
-            append(path, {"set": name, "coverage": coverage(X, y, name, 10 if quick else 100)})
+            append(path, {"set": name, "coverage": coverage(X, y, name, 10 if quick else REPEATS)})
         elif kind == "session":
             append(path, courses(X, y, name, cast(int, seed)))
         else:
