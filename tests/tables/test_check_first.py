@@ -64,3 +64,12 @@ def test_slips_that_were_put_into_a_table_are_found():
     rated = rate_table(pd.DataFrame({"review": texts, "stars": cells}), "stars", quick=True)
     first = rated.to_check.query("why == 'contradicted'")["row"].tolist()
     assert len(set(first[:10]) & set(clear)) >= 4
+
+
+def test_ratings_that_are_whole_numbers_stay_so():
+    one = rating()
+    one.target.classes = [1, 2, 3, 4]
+    found = rows_to_check(one, {"x": list("abcdefghij")})
+    assert found["other"].tolist()[:2] == [1, 2]
+    assert all(type(other) is int for other in found["other"] if other is not None)
+    assert found["other"].isna().sum() == (found["why"] == DOUBTFUL).sum() > 0

@@ -118,6 +118,7 @@ def render_report(
         rows=totals.rows,
         n_given=int(totals.given.sum()),
         n_found=int(totals.predicted.sum()) - (abstained[0] if abstained else 0),
+        n_unrated=int(totals.predicted.sum()),
         abstained=abstained,
         classes=names,
         card=rating.model.card,

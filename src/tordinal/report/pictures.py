@@ -303,7 +303,7 @@ def learning(curve: Curve) -> Picture:
     ):
         picture.circle(*place(n, error), kind)
     labelled = np.inf  # from the right: where two would touch, the larger number stays
-    for n in reversed(sizes):
+    for n in (sizes[-1], *reversed(curve.ratings)):
         x = place(n, 0.0)[0]
         if labelled - x >= 12.0 * len(f"{n:,}"):
             picture.text(x, bottom + 16, f"{n:,}", "middle", "small")

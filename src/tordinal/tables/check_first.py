@@ -65,8 +65,9 @@ def rows_to_check(rating: Rating, table: Mapping[str, Sequence[Any]]) -> pd.Data
         found.append((row, DOUBTFUL, classes[rating.rank[row]], None, float(expected[i]), None))
 
     columns = ["row", "why", "rating", "other", "expected_error", "like"]
-    frame = pd.DataFrame(found, columns=columns)
-    return frame.astype({"like": "Int64", "other": object, "rating": object})
+    # Objects first: ratings keep their types, which may differ.
+    frame = pd.DataFrame(found, columns=columns, dtype=object)
+    return frame.astype({"row": np.int64, "why": str, "expected_error": float, "like": "Int64"})
 
 
 def _differing_twins(rating: Rating, table: Mapping[str, Sequence[Any]]) -> list[tuple[int, int]]:
