@@ -270,6 +270,9 @@ def test_ratings_to_and_from_other_tools(table, tmp_path):
     given.write_bytes(b"row,grade\n2,1\xf6\n")
     assert "not UTF-8 text" in run(*start, "--import", given, code=2).output
     assert "no such file" in run(*start, "--import", tmp_path / "no.csv", code=2).output
+    (tmp_path / "empty.jsonl").touch()
+    said = run(*start, "--import", tmp_path / "empty.jsonl", code=2).output
+    assert "no ratings were found" in " ".join(said.split())
     result = run(*start, "--export", tmp_path / "out.csv", code=2)
     assert "--force" in result.output
     assert "must end in" in " ".join(run(*start, "--export", "a.txt", code=2).output.split())

@@ -300,6 +300,7 @@ def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
     from rich.text import Text
 
     from tordinal.cli.session import confirm_overwriting, console_for
+    from tordinal.exceptions import InputError
     from tordinal.tables.outputs import Outputs
     from tordinal.tables.ratings_exchange import export_ratings, import_ratings
     from tordinal.tables.values import visible
@@ -314,6 +315,8 @@ def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
         if load is not None:
             content = _read_text("--import", load)
             events = import_ratings(kinds[0], content, project.table, log.header, project.prints)
+            if not events:
+                raise InputError(f"--import {load}: no ratings were found in it")
             n = log.append(*events)
             console.print(
                 Text(f"{n:,} ratings were taken over into {visible(str(log.path))}"

@@ -41,7 +41,7 @@ class Assessment:
     estimates : TableEstimates or None
         Average and shares of all rows.
     second_looks : list of int
-        Rows whose rating is two or more ranks from the prediction.
+        Rows whose rating is two or more ranks from the prediction; none with too few ratings.
     """
 
     n_ratings: int
@@ -103,7 +103,8 @@ def assess(
         estimates = estimate_table(
             rank, p, classes=range(n_classes), scores=scale_of(classes), probabilities=drawn
         )
-    looks = second_looks(rank[rated], p[rated], rated)
+    # Models of a few ratings contradict many of them.
+    looks = [] if error is None else second_looks(rank[rated], p[rated], rated)
     return Assessment(len(rated), p, error, estimates, looks)
 
 
