@@ -75,7 +75,9 @@ def test_the_projection_of_a_tuned_encoder_is_a_column_of_views_beside_those_wit
 
 def test_the_plan_says_that_the_encoder_reads_the_texts(tiny_model):
     plan = rated(tiny_model, method="redsvm", tune=False).model.encoder.plan_
-    assert {c["why"] for c in plan} == {"words, phrases and letters and the encoder"}
+    assert {c["why"] for c in plan} == {
+        f"words, phrases and letters and the encoder {tiny_model.name} (not tuned)"
+    }
 
 
 def test_new_texts_are_encoded_as_the_unrated_ones_were(tuned):

@@ -1,3 +1,4 @@
+import json
 import pickle
 import subprocess
 import sys
@@ -317,3 +318,26 @@ def test_a_real_encoder_knows_similar_texts():
     model = SentenceEncoder(package.MODEL_DIR, epochs=2, n_folds=2, n_layers=1, random_state=0)
     h = make_pipeline(model, REDSVM()).fit(words[:8], stars[:8])[0].transform(words[8:])
     assert h[0] < h[1]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda state: state["parameters"].update(surprise=1),
+        lambda state: state["parameters"].update(max_windows="a"),
+        lambda state: state.update(projection={}),
+        lambda state: state.update(projection=[1]),
+        lambda state: state["projection"].update(coef=None),
+        lambda state: state["projection"].update(thresholds=[0.0]),
+    ],
+)
+def test_damaged_settings_of_a_saved_encoder_are_one_clear_message(tiny_model, tmp_path, change):
+    texts = ["a good story", "a fine story", "a bad story", "good", "fine", "bad"]
+    encoder = SentenceEncoder(tiny_model, epochs=1, n_folds=2, random_state=0)
+    encoder.fit(texts, [2, 1, 0, 2, 1, 0]).save(tmp_path / "saved")
+    description = tmp_path / "saved" / "tordinal.json"
+    state = json.loads(description.read_text())
+    change(state)
+    description.write_text(json.dumps(state))
+    with pytest.raises(ValueError, match="are damaged"):
+        SentenceEncoder.load(tmp_path / "saved")

@@ -33,7 +33,9 @@ def test_only_safetensors_weights_are_accepted(tmp_path):
         check_folder(_folder(tmp_path))
     with pytest.raises(ValueError, match=r"has only pytorch_model\.bin, which may run code"):
         find_folder(_folder(tmp_path, "pytorch_model.bin"), download=False)
-    assert find_folder(_folder(tmp_path, "model.safetensors"), download=False) == tmp_path
+    with pytest.raises(ValueError, match="has no tokenizer"):
+        find_folder(_folder(tmp_path, "model.safetensors"), download=False)
+    assert find_folder(_folder(tmp_path, "vocab.txt"), download=False) == tmp_path
 
 
 @pytest.mark.parametrize(
@@ -47,7 +49,8 @@ def test_only_safetensors_weights_are_accepted(tmp_path):
 )
 def test_parts_with_code_of_their_own_are_rejected(tmp_path, kind):
     own = ["sentence_transformers.models.Transformer", "sentence_transformers.models.Pooling"]
-    assert check_folder(_folder(tmp_path, "model.safetensors", modules=own)) == tmp_path
+    whole = ("model.safetensors", "tokenizer.json")
+    assert check_folder(_folder(tmp_path, *whole, modules=own)) == tmp_path
     with pytest.raises(ValueError, match=f"has a part of the type '{kind}'"):
         check_folder(_folder(tmp_path, modules=[*own, kind]))
     with pytest.raises(ValueError, match="has a part of the type"):
@@ -224,3 +227,25 @@ def test_damaged_weights_are_rejected(tiny_model, tmp_path):
         (tmp_path / f"new{number}").mkdir()
         with pytest.raises(ValueError, match="damaged or was not written by SentenceEncoder"):
             unpack(pack(folder), tmp_path / f"new{number}")
+
+
+@pytest.mark.parametrize("damage", ["weights", "configuration"])
+def test_a_damaged_folder_is_named(tiny_model, tmp_path, damage):
+    folder = tmp_path / "damaged"
+    shutil.copytree(tiny_model, folder)
+    if damage == "weights":
+        content = (folder / "model.safetensors").read_bytes()
+        (folder / "model.safetensors").write_bytes(content[: len(content) // 2])
+    else:
+        (folder / "config.json").write_text('{"model_type": "no such kind"}')
+    with pytest.raises(ValueError, match=r"cannot be loaded: .* copy or download the model again"):
+        pretrained.load_model(folder, "cpu")
+
+
+@pytest.mark.parametrize("config", ["[]", '{"quantization_config": {"quant_method": "gptq"}}'])
+def test_configurations_of_other_kinds_are_rejected(tiny_model, tmp_path, config):
+    folder = tmp_path / "other"
+    shutil.copytree(tiny_model, folder)
+    (folder / "config.json").write_text(config)
+    with pytest.raises(ValueError, match="not the configuration of a plain model"):
+        unpack(pack(folder), tmp_path / "unpacked")

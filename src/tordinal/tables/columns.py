@@ -218,8 +218,10 @@ class TableEncoder(TransformerMixin, BaseEstimator, auto_wrap_output_keys=None):
             All features.
         """
         self.sentences_ = sentences
+        how = "tuned" if sentences.tuned else "not tuned"
         for column in self.plan_:
-            column["why"] += " and the encoder" if column["role"] == "text" else ""
+            if column["role"] == "text":
+                column["why"] += f" and the encoder {sentences.short_name} ({how})"
         return sp.hstack([X, encoded], format="csr")
 
     def joined_texts(self, table: Cells) -> list[str]:

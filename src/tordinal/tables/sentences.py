@@ -75,10 +75,15 @@ class SentenceFeatures:
         return [f"(encoder {i + 1})" for i in range(self.n_features)]
 
     def __str__(self) -> str:
-        name = Path(self.name).name if os.path.isabs(self.name) else self.name
+        name = self.short_name
         if self.content is not None:
             return f"{name}, tuned by the ratings; {len(self.content) / 2**20:.0f} MB in this file"
         return f"{self.name}, not tuned; predictions need it (weights {self.weights[:12]})"
+
+    @property
+    def short_name(self) -> str:
+        """The name without the path of a folder."""
+        return Path(self.name).name if os.path.isabs(self.name) else self.name
 
     def _encoder(self) -> "SentenceEncoder":
         """The encoder, loaded when it is used for the first time."""
@@ -131,7 +136,9 @@ def find_encoder(settings: Settings) -> Path:
     """
     from tordinal.text.pretrained import find_folder, require_extra
 
-    model = settings.encoder or ""
+    model = (settings.encoder or "").strip()
+    if not model:
+        raise TableError("`encoder` needs the name or the folder of a model")
     try:
         require_extra()
         return find_folder(model, download=settings.download).absolute()
@@ -205,6 +212,8 @@ def read_sentences(
     seconds = time.perf_counter() - started
     if tune is None and on_cpu:
         notes.append(_about_tuning(frozen, tuned, texts, rank, seconds))
+    elif settings.quick and settings.tune is None:
+        notes.append("the encoder was not tuned by the ratings, because of `quick`: use `tune`")
     return SentenceFeatures(name, False, X.shape[1], fingerprint(folder)), X
 
 

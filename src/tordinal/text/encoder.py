@@ -314,24 +314,35 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         """
         require_extra()
         state = read_description(Path(folder))
-        encoder = cls(**state["parameters"], device=device)
+        try:
+            encoder = cls(**state["parameters"], device=device)
+            encoder._validate_params()
+            encoder._set_projection(state["projection"])
+        except (ValueError, TypeError, KeyError, AttributeError) as error:
+            raise ValueError(
+                f"{folder}: the settings or the projection are damaged. Save the encoder again."
+            ) from error
         encoder.device_ = choose_device(device)
         encoder._model = load_model(Path(folder), encoder.device_)
         encoder._windows = Windows(encoder._model, encoder.window, encoder.max_windows)
-        projection = state["projection"]
-        if projection is None:
-            encoder.coef_ = None
-            return encoder
-        encoder.coef_, encoder.thresholds_ = (
-            np.array(projection[name], dtype=np.float64) for name in ("coef", "thresholds")
-        )
-        encoder.intercept_ = float(projection["intercept"])
-        encoder.classes_ = np.array(projection["classes"])
         n = encoder._model.get_embedding_dimension()
-        numbers = [*encoder.coef_, *encoder.thresholds_, encoder.intercept_]
-        if encoder.coef_.shape != (n,) or not np.isfinite(numbers).all():
+        if encoder.coef_ is not None and encoder.coef_.shape != (n,):
             raise ValueError(f"{folder}: the projection does not fit the encoder. Save it again.")
         return encoder
+
+    def _set_projection(self, projection: dict[str, Any] | None) -> None:
+        """Set the attributes of a saved projection."""
+        self.coef_ = None
+        if projection is None:
+            return
+        self.coef_, self.thresholds_ = (
+            np.array(projection[name], dtype=np.float64) for name in ("coef", "thresholds")
+        )
+        self.intercept_ = float(projection["intercept"])
+        self.classes_ = np.array(projection["classes"])
+        numbers = [*self.coef_, *self.thresholds_, self.intercept_]
+        if len(self.thresholds_) != len(self.classes_) - 1 or not np.isfinite(numbers).all():
+            raise ValueError("thresholds or weights are wrong")
 
     @classmethod
     def from_bytes(cls, data: bytes, *, device: str = "auto", max_bytes: int = MOST_BYTES) -> Self:

@@ -28,6 +28,7 @@ DESCRIPTION = "tordinal.json"
 FORMAT = 1
 MODULES = {"Transformer", "Pooling", "Normalize"}  # parts that need no code but the library's own
 PICKLED = (".bin", ".pt", ".pth", ".pkl", ".ckpt")
+TOKENIZERS = ("tokenizer.json", "vocab.txt", "vocab.json", "*.model")
 FILES = ("*.json", "*.txt", "*.model", "*.safetensors")  # of a model on the hub that are needed
 SAFE_NAME = re.compile(
     r"(?:[A-Za-z0-9][\w.-]*/)?[A-Za-z0-9][\w.-]*\.(?:json|txt|model|safetensors)"
@@ -115,6 +116,12 @@ def check_folder(folder: Path) -> Path:
             "Use a model with model.safetensors, or save it again with "
             "save_pretrained(folder, safe_serialization=True)."
         )
+    # Without it transformers makes a tokenizer that knows no words, and says nothing.
+    if not any(path for pattern in TOKENIZERS for path in folder.glob(pattern)):
+        raise ValueError(
+            f"model={str(folder)!r} has no tokenizer ({', '.join(TOKENIZERS)}). The copy may be "
+            "incomplete: copy or download the model again."
+        )
     parts = folder / "modules.json"
     if parts.is_file():
         kinds = [str(part.get("type", "")) for part in _read_json(parts)]
@@ -157,17 +164,26 @@ def load_model(folder: Path, device: str) -> Any:
     os.environ.setdefault("CUBLAS_WORKSPACE_CONFIG", ":4096:8")
     from sentence_transformers import SentenceTransformer
 
-    with own_random_state(0), no_progress_bars():
-        return SentenceTransformer(
-            str(check_folder(folder)),
-            device=device,
-            trust_remote_code=False,
-            local_files_only=True,
-            # Attention in plain products is the only kind that is deterministic on every device.
-            model_kwargs={
-                "use_safetensors": True, "attn_implementation": "eager", "dtype": "float32",
-            },
-        ).eval()  # fmt: skip
+    check_folder(folder)
+    try:
+        with own_random_state(0), no_progress_bars():
+            return SentenceTransformer(
+                str(folder),
+                device=device,
+                trust_remote_code=False,
+                local_files_only=True,
+                # Attention in plain products is the only kind that is deterministic on every
+                # device.
+                model_kwargs={
+                    "use_safetensors": True, "attn_implementation": "eager", "dtype": "float32",
+                },
+            ).eval()  # fmt: skip
+    except Exception as error:  # of many libraries, whatever is wrong with the files
+        why = str(error).partition("\n")[0].rstrip(".")
+        raise ValueError(
+            f"model={str(folder)!r} cannot be loaded: {why}. Its files may be damaged or "
+            "incomplete: copy or download the model again."
+        ) from error
 
 
 @contextmanager
@@ -257,7 +273,7 @@ def unpack(data: bytes, folder: Path, max_bytes: int = MOST_BYTES) -> None:
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(archive.read(entry))
         _check_sizes(folder)
-    except (zipfile.BadZipFile, ValueError, KeyError, TypeError, OSError, RecursionError) as error:
+    except Exception as error:  # of many libraries, whatever is wrong with the files
         raise ValueError(
             f"The saved encoder is damaged or was not written by SentenceEncoder: {error}. Save it "
             "again."
@@ -296,6 +312,8 @@ def _check_sizes(folder: Path) -> None:
     for path in folder.glob("*.safetensors"):
         shapes |= {name: entry["shape"] for name, entry in _tensors(path).items()}
     raw = _read_json(folder / "config.json")
+    if not isinstance(raw, dict) or "quantization_config" in raw:
+        raise ValueError("config.json is not the configuration of a plain model")
     most = max(size for shape in shapes.values() for size in shape)
     for name in ("hidden_size", "dim", "intermediate_size", "vocab_size", "num_hidden_layers",
                  "n_layers", "num_attention_heads"):  # fmt: skip
