@@ -351,7 +351,7 @@ def _simulate(job: StudioJob, goal: float | None) -> None:
     from tordinal.cli.session import ProgressDisplay, console_for, grid
     from tordinal.tables.simulate import simulate_table
 
-    console = console_for("", quiet=False)  # the answer is all that it does
+    console = console_for("", quiet=False)  # --quiet hides progress: the results are the output
     with ProgressDisplay(job.quiet) as progress:
         progress("reading the table", 0, 1)
         table = job.read()

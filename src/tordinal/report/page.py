@@ -153,8 +153,8 @@ def render_report(
         agreement=reasons.agreement if reasons.agrees else None,
         abstaining="" if abstained is None else describe_abstaining(rating, abstained[1]),
         checks=describe_checks(checks),
-        slips=_checked(rating, table, columns, names, checks, CONTRADICTED, reasons),
-        twins=_checked(rating, table, columns, names, checks, DUPLICATE, reasons),
+        slips=_checked(rating, table, columns, names, checks, CONTRADICTED),
+        twins=_checked(rating, table, columns, names, checks, DUPLICATE),
         doubtful=_checked(rating, table, columns, names, checks, DOUBTFUL, reasons),
         n_checks=dict(checks["why"].value_counts()),
     )
@@ -179,18 +179,19 @@ def _unclear(reasons: Reasons) -> list[str]:
 
 def _rows(
     rating: Rating, table: Table, columns: list[str], names: list[str], rows: list[int],
-    reasons: Reasons,
+    reasons: Reasons | None,
 ) -> list[dict[str, Any]]:  # fmt: skip
-    """Rows as they are shown, with their reasons."""
+    """Rows as they are shown, with their reasons if these are wanted."""
+    sentences = [""] * len(rows) if reasons is None else reasons.sentences(rows)
     return [
         {**_row(rating, table, columns, i, names), "why": why}
-        for i, why in zip(rows, reasons.sentences(rows), strict=True)
+        for i, why in zip(rows, sentences, strict=True)
     ]
 
 
 def _checked(
     rating: Rating, table: Table, columns: list[str], names: list[str], checks: pd.DataFrame,
-    why: str, reasons: Reasons,
+    why: str, reasons: Reasons | None = None,
 ) -> list[dict[str, Any]]:  # fmt: skip
     """Some rows to check first, with what else was given, predicted or expected."""
     mine = checks[checks["why"] == why].head(MOST_CHECKED)

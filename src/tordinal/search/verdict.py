@@ -15,14 +15,14 @@ VISIBLE = 1.64  # standard errors from which a difference is not taken for chanc
 
 
 def effect(gain: float, spread: float, n: int) -> int:
-    """Whether unlabelled rows help: 1, 0 within what chance does, or -1.
+    """Return 1 if unlabelled rows help, -1 if they hurt, 0 if the difference may be chance.
 
     Parameters
     ----------
     gain : float
-        How much better the model is with them, in the mean of n rows or folds.
+        How much better the model is with them, on average over n rows or folds.
     spread : float
-        Standard deviation of the gain of one of them.
+        Standard deviation of the gain over these.
     n : int
         How many there are.
 
@@ -68,7 +68,8 @@ def verdict(data: SearchData, estimated: EstimatedErrors) -> str:
     gain = supervised - transductive if by_error else transductive - supervised
     spread = estimated.spread["difference" if by_error else "score difference"]
     n = len(estimated.rows) if by_error else data.n_splits
-    helps = ("makes no visible difference", "helps", "does not help")[effect(gain, spread, n)]
+    words = {1: "helps", 0: "makes no visible difference", -1: "does not help"}
+    helps = words[effect(gain, spread, n)]
     return (
         f"transduction {helps} here: {name} {transductive:.2f} against {supervised:.2f} supervised "
         f"{setup}"

@@ -231,10 +231,11 @@ class RatingSession:
         """Leave a rating, or a skipped row, as it is, and go on."""
         with self._lock:
             item = self._item
-            if item is not None and item.kind == "change":
-                self._append("keep", item.place, "change", id)
-            if item is not None and item.kind in ("change", "skipped"):
-                self._item = None
+            if item is None or item.kind not in ("change", "skipped"):
+                return
+            self._item = None
+        if item.kind == "change":
+            self._append("keep", item.place, "change", id)
 
     # Drawing -------------------------------------------------------------------------------------
 

@@ -138,8 +138,8 @@ def estimates_view(
     """What the ratings say about the finished table."""
     project, found, logged = session.project, session.assessment, session.logged
     view: dict[str, Any] = {
-        # A rating that was looked at again and kept changes what is shown, too.
-        "version": assessor.version + len(session.confirmed), "behind": assessor.is_behind,
+        # Events change what is shown before they are assessed: a rating that is kept, say.
+        "version": assessor.version + len(project.log.events), "behind": assessor.is_behind,
         "failure": assessor.failure, "rated": _n_rated(session),
         "ratings": 0 if found is None else found.n_ratings,
         "course": [asdict(point) for point in assessor.course], "goal": goal,

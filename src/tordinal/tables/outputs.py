@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from tordinal.tables.archive import LABEL
-from tordinal.tables.files import format_of, read_table
+from tordinal.tables.files import read_table
 from tordinal.tables.table import Table
 from tordinal.tables.values import TableError, is_missing, number
 
@@ -22,7 +22,6 @@ __all__ = ["OutputFolder", "Outputs", "is_own_output"]
 
 LONGEST_NAME = 255  # bytes of a file name that file systems take
 START = 2**16  # bytes that are read first to recognise a file
-LARGEST_FORM = 2**24  # bytes; larger files are not read to see whether they are forms
 RECORD = "_rows_left"  # ends the name of a column of forms: how the rows were drawn
 REPORT_MARK = b'<meta name="generator" content="tordinal'
 GROUPS_MARK = b"column,group,rows,ratings,average,average_low,average_high"  # of --groups
@@ -205,8 +204,6 @@ def is_own_output(path: str, target: str | None = None) -> bool:
         a table of groups its mark. A form or a rated table in which somebody has rated more rows
         is not: their work would be lost.
     """
-    if _is_form(path, filled=True):
-        return False
     try:
         with open(path, "rb") as file:
             start = file.read(START)
@@ -216,12 +213,13 @@ def is_own_output(path: str, target: str | None = None) -> bool:
             with zipfile.ZipFile(path) as archive:
                 if LABEL in archive.namelist():
                     return True
-        if _is_form(path, filled=False):
-            return True
         table = read_table(path, empty=True)
-        return _has_answers(table.names, target) and not _has_new_ratings(table, target)
     except (OSError, TableError, zipfile.BadZipFile):
         return False
+    rated = _target_of_form(table)
+    if rated is not None:
+        return all(is_missing(cell) for cell in table[rated])
+    return _has_answers(table.names, target) and not _has_new_ratings(table, target)
 
 
 def _has_answers(names: Sequence[str], target: str | None) -> bool:
@@ -242,9 +240,10 @@ def _has_new_ratings(table: Table, target: str | None) -> bool:
         known = {rating for rating, g in zip(ratings, given, strict=True) if g}
         known |= {_as_written(cell) for cell in table[f"{name}_predicted"]}
         known -= {None}
+        new = (rating in known for rating, g in zip(ratings, given, strict=True) if not g)
         # The output of `predict` has no given rating: there the target is what it was in FILE.
-        if known and any(r in known for r, g in zip(ratings, given, strict=True) if not g):
-            return any(given)
+        if any(given) and any(new):
+            return True
     return False
 
 
@@ -254,19 +253,11 @@ def _as_written(cell: Any) -> Any:
     return value if value is not None else str(cell or "").strip() or None
 
 
-def _is_form(path: str, *, filled: bool) -> bool:
-    """Whether a file is a form with the record of draws, and rated in part or not at all."""
-    try:
-        format_of(path)
-        if os.path.getsize(path) > LARGEST_FORM:
-            return False
-        table = read_table(path, empty=True)
-    except (OSError, TableError, zipfile.BadZipFile):
-        return False
+def _target_of_form(table: Table) -> str | None:
+    """The column of the ratings of a form with the record of draws; None if it is no form."""
     targets = [n.removesuffix(RECORD) for n in table.names if n.endswith(RECORD)]
-    if "row" not in table.names or not targets or targets[0] not in table.names:
-        return False
-    return filled == any(not is_missing(cell) for cell in table[targets[0]])
+    is_form = bool(targets) and {"row", targets[0]} <= set(table.names)
+    return targets[0] if is_form else None
 
 
 def _same_file(one: str, other: str) -> bool:

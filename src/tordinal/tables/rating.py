@@ -266,8 +266,8 @@ def _verdict(rating: Rating, without_errors: str) -> str:
     with_them = rating.errors[name][1]
     # The errors are of the same rows, and vary together: what counts is the spread of differences.
     spread = rating.spread.get("difference", rating.spread[name])
-    sign = effect(without - with_them, spread, len(rating.held_out))
-    helps = ("make no visible difference", "help", "do not help")[sign]
+    words = {1: "help", 0: "make no visible difference", -1: "do not help"}
+    helps = words[effect(without - with_them, spread, len(rating.held_out))]
     # The errors of single models are not weighted.
     where = "" if rating.selection is None else "on the rated rows, which may be difficult ones, "
     return (

@@ -291,7 +291,7 @@ find("undo").addEventListener("click", () => act("/api/undo", {}, "Undone."));
 find("skip").addEventListener("click", () => {
   if (state && state.item) act("/api/skip", { place: state.item.place }, `Row ${state.item.row} is skipped.`);
 });
-find("back").addEventListener("click", () => act("/api/back", {}, "Kept as it was.").then(() => poll.hurry && poll.hurry()));
+find("back").addEventListener("click", () => act("/api/back", {}, "Left unchanged.").then(() => poll.hurry && poll.hurry()));
 find("unsure").addEventListener("click", () => {
   find("note").value = "";
   openDialog("unsure-dialog");
