@@ -1,8 +1,9 @@
 """Reviews by words, by frozen and by tuned sentence encoders, and by SetFit's recipe.
 
 What encoders make of the texts is in results/text-columns, made on a GPU by ``python -m
-benchmarks.encoder_columns``. Here `TORCV` sees it beside the views of words. Each result is a line
-of results/text.jsonl: interrupt it at any moment, and the same command goes on.
+benchmarks.encoder_columns``, or with ``--cpu`` in text-columns-cpu. Here `TORCV` sees it beside the
+views of words. Each result is a line of results/text.jsonl (text-cpu.jsonl): interrupt it at any
+moment, and the same command goes on.
 """
 
 import json
@@ -19,14 +20,25 @@ from joblib import Parallel, delayed
 from sklearn.base import BaseEstimator, ClassifierMixin
 
 from benchmarks.bench_board import AMAZON
-from benchmarks.encoder_columns import COLUMNS, DRAWS, LABELS, Job, hide, logistic, rows
+from benchmarks.encoder_columns import (
+    COLUMNS,
+    COLUMNS_CPU,
+    DRAWS,
+    DRAWS_CPU,
+    LABELS,
+    LABELS_CPU,
+    Job,
+    hide,
+    logistic,
+    rows,
+)
 from benchmarks.harness import show
 
 METHODS = {
     "words": "TORCV, TextViews",
     "frozen": "TORCV, TextViews and frozen encoder",
     "labels_only": "TORCV, TextViews and tuned encoder, labels only",
-    # What `label --encoder` does where there is a GPU.
+    # What `label --encoder --tune` does.
     "unlabelled_too": "TORCV, TextViews and tuned encoder, unlabelled texts too",
     "expert": "TORCV, TextViews, tuned encoder as an expert",
     "setfit": "SetFit's recipe, logistic head",
@@ -37,10 +49,11 @@ KINDS = {"frozen": "frozen", "logistic": "frozen", "setfit": "setfit"}  # of col
 Case = tuple[str, int, int, str]
 
 
-def cases() -> Iterator[Case]:
+def cases(folder: Path) -> Iterator[Case]:
     """Dataset, number of labels, draw and method, what matters most first."""
-    for n in LABELS:
-        for seed in range(DRAWS):
+    labels, draws = (LABELS_CPU, DRAWS_CPU) if folder == COLUMNS_CPU else (LABELS, DRAWS)
+    for n in labels:
+        for seed in range(draws):
             yield from ((name, n, seed, method) for name in AMAZON for method in METHODS)
 
 
@@ -137,21 +150,30 @@ def run_case(data: Path, folder: Path, case: Case, path: Path) -> None:
         stream.write(json.dumps(record) + "\n")
 
 
-def run(quick: bool, data: Path, folder: Path = COLUMNS, jobs: int = 2) -> list[dict[str, Any]]:
+def run(quick: bool, data: Path, jobs: int = 2) -> list[dict[str, Any]]:
     """Run what has not been run yet, as far as its columns are there."""
-    path = Path(__file__).parent / "results" / f"text{'-quick' if quick else ''}.jsonl"
-    folder.mkdir(parents=True, exist_ok=True)
-    past = [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
-    done = {(r["set"], r["labels"], r["seed"], r["method"]) for r in past}
-    ready = [case for case in cases() if (file := columns(case, folder)) is None or file.exists()]
-    todo = [case for case in ready[: 1 if quick else None] if case not in done]
-    Parallel(n_jobs=jobs, batch_size=1)(
-        delayed(run_case)(data, folder, case, path) for case in todo
-    )
-    return summary([json.loads(line) for line in path.read_text().splitlines()])
+    found = []
+    for device, folder in (("GPU", COLUMNS), ("CPU", COLUMNS_CPU)):
+        suffix = ("-cpu" if device == "CPU" else "") + ("-quick" if quick else "")
+        path = Path(__file__).parent / "results" / f"text{suffix}.jsonl"
+        folder.mkdir(parents=True, exist_ok=True)
+        done = {(r["set"], r["labels"], r["seed"], r["method"]) for r in past(path)}
+        ready = [c for c in cases(folder) if (at := columns(c, folder)) is None or at.exists()]
+        if any(columns(case, folder) for case in ready):
+            todo = [case for case in ready[: 1 if quick else None] if case not in done]
+            Parallel(n_jobs=jobs, batch_size=1)(
+                delayed(run_case)(data, folder, case, path) for case in todo
+            )
+        found += [{"encoder on": device, **row} for row in summary(past(path), f"on a {device}")]
+    return found
 
 
-def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
+def past(path: Path) -> list[dict[str, Any]]:
+    """What was found earlier."""
+    return [json.loads(line) for line in path.read_text().splitlines()] if path.exists() else []
+
+
+def summary(records: list[dict[str, Any]], where: str) -> list[dict[str, Any]]:
     """Errors by dataset and method, and estimated minus true errors by method."""
     from tordinal.tables.expected_error import estimate_error
 
@@ -182,7 +204,8 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 mean = np.mean(errors, axis=0) if errors else []
                 row[title] = " / ".join(f"{e:.3f}" for e in mean) or "-"
             table.append(row)
-    show("Reviews: zero-one error / MAE on unlabelled texts", table)
+    if table:
+        show(f"Encoders {where}: zero-one error / MAE on unlabelled texts", table)
     honest = []
     for n in sorted({r["labels"] for r in records}):
         for method, title in METHODS.items():
@@ -199,5 +222,5 @@ def summary(records: list[dict[str, Any]]) -> list[dict[str, Any]]:
                 row[f"coverage of {error}"] = float((np.abs(gap) <= width).mean())
             honest.append(row)
     if honest:
-        show("Estimated minus true error", honest)
+        show(f"Encoders {where}: estimated minus true error", honest)
     return table + honest

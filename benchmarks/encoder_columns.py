@@ -1,8 +1,9 @@
 """Columns of sentence encoders for `benchmarks text`: frozen, tuned, and SetFit's recipe.
 
-``python -m benchmarks.encoder_columns --seconds 400 --jobs 12`` needs a GPU. Each result is a file
-of its own in results/text-columns, written when it is complete: interrupt it at any moment, and
-the same command goes on. TORDINAL_ENCODER is the model: a folder or a name.
+``python -m benchmarks.encoder_columns --seconds 400 --jobs 12`` needs a GPU. With ``--cpu`` it
+tunes as `label --tune` does without one: one draw of 100 labels. Each result is a file of its own
+in results/text-columns (text-columns-cpu), written when it is complete: interrupt it at any moment,
+and the same command goes on. TORDINAL_ENCODER is the model: a folder or a name.
 """
 
 import argparse
@@ -21,7 +22,9 @@ import numpy as np
 from benchmarks.bench_board import AMAZON, choose, reviews
 
 COLUMNS = Path(__file__).parent / "results" / "text-columns"
+COLUMNS_CPU = COLUMNS.with_name("text-columns-cpu")
 LABELS, DRAWS = (100, 60, 20, 400), 5
+LABELS_CPU, DRAWS_CPU = (100,), 1
 
 
 @dataclass(frozen=True)
@@ -38,8 +41,13 @@ class Job:
         return folder / f"{self.name}{draw}-{self.kind}.npz"
 
 
-def jobs(quick: bool = False) -> Iterator[Job]:
+def jobs(quick: bool = False, cpu: bool = False) -> Iterator[Job]:
     """What matters most first."""
+    if cpu:
+        yield from (Job("tuned", name, n, 0) for n in LABELS_CPU for name in AMAZON)
+        yield from (Job("setfit", name, n, 0) for n in LABELS_CPU for name in AMAZON)
+        yield from (Job("frozen", name) for name in AMAZON)
+        return
     sets = AMAZON[3:] if quick else AMAZON
     yield from (Job("frozen", name) for name in sets)
     for n in (20,) if quick else LABELS:
@@ -183,7 +191,9 @@ def setfit(encoder: str, texts: list[str], y: np.ndarray, seed: int) -> dict[str
     }  # fmt: skip
 
 
-def run_job(job: Job, data: Path, folder: Path, deadline: float, quick: bool) -> str:
+def run_job(
+    job: Job, data: Path, folder: Path, deadline: float, quick: bool, settings: dict[str, int]
+) -> str:
     """Make one file, unless there is no time for it."""
     path = job.path(folder)
     if path.exists() or time.time() > deadline:
@@ -196,7 +206,6 @@ def run_job(job: Job, data: Path, folder: Path, deadline: float, quick: bool) ->
     start = time.perf_counter()
     texts, truth = rows(data, job.name, quick)
     y = hide(truth, job.labels, job.seed) if job.labels else truth
-    settings = {"epochs": 2, "n_folds": 2} if quick else {}
     if job.kind == "frozen":
         result = frozen(encoder, texts)
     elif job.kind == "tuned":
@@ -213,23 +222,35 @@ def run_job(job: Job, data: Path, folder: Path, deadline: float, quick: bool) ->
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--data", type=Path, default=Path("../shared/data"))
-    parser.add_argument("--out", type=Path, default=COLUMNS)
-    parser.add_argument("--jobs", type=int, default=1, help="processes on the one GPU")
+    parser.add_argument(
+        "--out", type=Path, help="default: results/text-columns, with --cpu ...-cpu"
+    )
+    parser.add_argument("--jobs", type=int, default=1, help="processes on the one device")
     parser.add_argument("--seconds", type=float, default=3600.0, help="begin nothing after them")
     parser.add_argument("--quick", action="store_true", help="a tiny part of it")
+    parser.add_argument("--cpu", action="store_true", help="one draw, tuned as without a GPU")
     given = parser.parse_args()
-    given.out.mkdir(parents=True, exist_ok=True)
+    out = given.out or (COLUMNS_CPU if given.cpu else COLUMNS)
+    out.mkdir(parents=True, exist_ok=True)
+    settings: dict[str, int] = {}
+    if given.cpu:
+        from tordinal.text.encoder import ON_CPU
+
+        settings = dict(ON_CPU)
+    if given.quick:
+        settings = {"epochs": 2, "n_folds": 2}
+    wanted = list(jobs(given.quick, given.cpu))
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")  # processes side by side
     start = time.time()
     todo = [
-        (job, given.data, given.out, start + given.seconds, given.quick)
-        for job in jobs(given.quick) if not job.path(given.out).exists()
+        (job, given.data, out, start + given.seconds, given.quick, settings)
+        for job in wanted if not job.path(out).exists()
     ]  # fmt: skip
     with multiprocessing.get_context("spawn").Pool(given.jobs) as pool:
-        for line in pool.imap_unordered(_star, todo):
+        for line in pool.imap_unordered(_star, todo, chunksize=1):
             if line:
                 print(f"{time.time() - start:.0f} s: {line}", flush=True)
-    every = [job.path(given.out).exists() for job in jobs(given.quick)]
+    every = [job.path(out).exists() for job in wanted]
     print(f"{sum(every)} of {len(every)} files are there", flush=True)
 
 

@@ -239,6 +239,9 @@ def test_saved_encoders_are_the_same(fitted, tiny_model, rated, tmp_path):
         assert np.array_equal(other.classes_, model.classes_)
         assert np.array_equal(other.thresholds_, model.thresholds_)
         assert other.to_bytes() == model.to_bytes()
+        assert (other.n_folds, other.epochs, other.window) == (
+            model.n_folds, model.epochs, model.window,
+        )  # fmt: skip
     assert [other.model for other in others] == ["tiny", "tiny", tiny_model]
     plain = sentence_transformers.SentenceTransformer(
         str(tmp_path / "new" / "saved"), device="cpu", local_files_only=True

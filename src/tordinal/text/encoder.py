@@ -42,6 +42,11 @@ Array = NDArray[np.float64]
 # docs/notes/2026-11-sentence-encoder.md
 ON_CPU = {"n_folds": 3, "epochs": 10, "window": 64}
 
+SAVED = (
+    "transduce", "max_windows", "window", "n_folds", "epochs", "batch_size", "learning_rate",
+    "n_layers", "C",
+)  # fmt: skip
+
 
 class SentenceEncoder(TransformerMixin, BaseEstimator):
     """Texts by a sentence encoder, tuned by the ratings and by the unrated texts.
@@ -453,8 +458,7 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
                 "thresholds": self.thresholds_.tolist(),
                 "classes": self.classes_.tolist(),
             }
-        names = ("transduce", "max_windows", "window")
-        parameters = {name: getattr(self, name) for name in names}
+        parameters = {name: getattr(self, name) for name in SAVED}
         parameters["tune"] = self.coef_ is not None
         # Only the name of a folder: its path is of no use on another machine.
         name = os.fspath(self.model)
