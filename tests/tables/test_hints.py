@@ -352,3 +352,24 @@ def test_errors_are_weighted_where_the_rated_rows_are_no_random_sample():
     assert (hint.used, kept.tolist(), model.tolist()) == (True, [0, 1], [0, 1])
     assert (hint.error, hint.error_without) == pytest.approx((30 / 80, 50 / 80))
     assert hint.off == 0.0
+
+
+@pytest.mark.parametrize(("informative", "used"), [(True, True), (False, False)])
+def test_a_hint_that_is_good_by_itself_is_used_unless_it_does_harm(informative, used):
+    rank, rows = np.arange(40) // 2 % 2, np.arange(40)
+    target = Target("t", ["low", "high"], rank, [])
+    column = rank if informative else rows % 2
+    without, beside = rank.copy(), rank.copy()
+    without[:2], beside[2:5] = 1 - without[:2], 1 - beside[2:5]  # one more error, within chance
+
+    def fit(columns):
+        ranks = beside if len(columns) == 2 else without
+        return columns, Evidence(rows, ranks, np.empty((40, 2)), {}, {}, "")
+
+    X = np.column_stack([rank, column]).astype(float)
+    given = ({"llm": np.array([1])}, {"llm": X[:, 1]}, {}, target)
+    (hint,) = choose_hints(fit, X, *given)[3]
+    assert hint.used == used
+    assert not hint.clear
+    start = "is used as it is good by itself" if used else "does not help and is not used"
+    assert str(hint).startswith(f"the hint llm {start}")

@@ -16,6 +16,7 @@ from numpy.typing import NDArray
 
 from tordinal.distances import Matrix
 from tordinal.fitting import Recipe
+from tordinal.losses import check_loss
 from tordinal.model_selection import deal_folds
 from tordinal.reduction import Ranks
 from tordinal.solvers import solver_for
@@ -23,6 +24,7 @@ from tordinal.solvers import solver_for
 __all__ = ["errors_alone", "useless_groups"]
 
 Array = NDArray[np.float64]
+Index = NDArray[np.int64]
 
 COSTS, FOLDS, REPEATS = (1.0, 10.0), 5, 2
 MOST, FEWEST = 300, 20  # ratings that take part; fewer are too few to tell
@@ -103,7 +105,7 @@ def useless_groups(
     return useless
 
 
-def errors_alone(X: Matrix, rank: Ranks, n_classes: int, seed: int) -> Array:
+def errors_alone(X: Matrix, rank: Ranks, n_classes: int, seed: int) -> tuple[Index, Array]:
     """Compute the error on held-out rows of models with some of the features alone.
 
     Parameters
@@ -119,14 +121,18 @@ def errors_alone(X: Matrix, rank: Ranks, n_classes: int, seed: int) -> Array:
 
     Returns
     -------
+    rows : ndarray
+        Rows that can be held out; none with too few ratings.
     off : ndarray
-        Distance of each row that can be held out; empty with too few ratings.
+        The distance of each of them.
     """
     counts = np.bincount(rank, minlength=1)
     if counts[counts > 1].sum() < FOLDS or np.count_nonzero(counts) < 2:
-        return np.empty(0)
-    folds = [deal_folds(rank, FOLDS, np.random.RandomState(seed))]
-    return _held_out_errors(_products(X), rank, n_classes, folds)
+        return np.empty(0, dtype=np.int64), np.empty(0)
+    fold = deal_folds(rank, FOLDS, np.random.RandomState(seed))
+    # A hint that is right in 60 % of rows is off by 0.64 after 60 ratings, with the hinge by 0.72.
+    off = _held_out_errors(_products(X), rank, n_classes, [fold], "logistic")
+    return np.flatnonzero(fold >= 0), off
 
 
 def _is_better(gain: Array, sure: float) -> bool:
@@ -139,9 +145,11 @@ def _products(X: Matrix) -> Array:
     return np.asarray(products.todense() if hasattr(products, "todense") else products, np.float64)
 
 
-def _held_out_errors(K: Array, rank: Ranks, n_classes: int, folds: list[Ranks]) -> Array:
+def _held_out_errors(
+    K: Array, rank: Ranks, n_classes: int, folds: list[Ranks], loss: str = "hinge"
+) -> Array:
     """Distance of each row when it was held out, in the mean over repeats, at the better cost."""
-    recipe = Recipe(kernel="precomputed")
+    recipe = Recipe(kernel="precomputed", loss=check_loss(loss))
     solver = solver_for(recipe.hold(recipe.kernel_for(K), K, n_classes), recipe.problem(n_classes))
     by_cost = []
     for C in COSTS:

@@ -224,6 +224,8 @@ class Hint:
         if not self.used:
             return f"the hint {self.name} does not help and is not used: {errors}"
         helps = "helps" if self.clear else "is used, but makes no visible difference"
+        if self.error >= self.error_without:
+            helps = "is used as it is good by itself, though it makes no visible difference"
         return f"the hint {self.name} {helps}: {errors}"
 
 
@@ -268,12 +270,15 @@ def choose_hints(
         Whether each hint is used.
     """
     rank, weights = target.rank, np.ones(len(target.rank)) if weights is None else weights
-    alone, as_it_is = {}, {}
+    alone, as_it_is, informative = {}, {}, {}
     for name, columns in places.items():
         rows = np.flatnonzero((rank != UNLABELED) & ~np.isnan(values[name]))
-        alone[name] = errors_alone(X[rows][:, columns], rank[rows], len(target.classes), seed)
+        held, alone[name] = errors_alone(X[rows][:, columns], rank[rows], len(target.classes), seed)
+        informative[name] = _beats_the_median(alone[name], rank[rows][held])
         if name in as_they_are:
-            as_it_is[name] = float(np.mean(np.abs(as_they_are[name] - rank)[rows]))
+            off = np.abs(as_they_are[name] - rank)[rows]
+            as_it_is[name] = float(np.mean(off))
+            informative[name] |= _beats_the_median(off, rank[rows])
     kept = np.setdiff1d(np.arange(X.shape[1]), np.concatenate(list(places.values())))
     best = fit(kept) if len(kept) else None
     hints = []
@@ -282,20 +287,31 @@ def choose_hints(
         tried = fit(more)
         error = _Errors.of(tried[1], rank, weights)
         error_without = None if best is None else _Errors.of(best[1], rank, weights)
-        gain, clear = (0.0, False) if error_without is None else error_without.gain(error)
+        gain, deviation = (0.0, 0.0) if error_without is None else error_without.gain(error)
         unknown = error_without is None or len(error.rows) < FEWEST
-        used = unknown or gain > 0
+        # Few ratings hide what a good hint brings: one that is good by itself must do harm.
+        least = -deviation if informative[name] else 0.0
+        used = unknown or gain > least
         off = alone[name] if len(alone[name]) >= FEWEST else np.full(1, np.nan)
         hints.append(Hint(
             name, used, len(alone[name]), float(off.mean()),
             mean_margin(float(off.std()), len(off)),
             as_it_is.get(name, np.nan), error.mean,
-            np.nan if error_without is None else error_without.mean, clear,
+            np.nan if error_without is None else error_without.mean,
+            gain > SIGNIFICANT * deviation,
         ))  # fmt: skip
         if used:
             best, kept = tried, more
     assert best is not None
     return (*best, kept, hints)
+
+
+def _beats_the_median(off: Array, rank: Index) -> bool:
+    """Whether distances are clearly shorter than those from the median rank."""
+    if len(off) < FEWEST:
+        return False
+    gain = np.abs(np.median(rank) - rank) - off
+    return bool(gain.mean() > SIGNIFICANT * gain.std() / np.sqrt(len(gain)))
 
 
 def _mean(off: Array) -> float:
@@ -324,15 +340,15 @@ class _Errors:
     def _weights(self, rows: Index) -> Array:
         return self.weights[rows] if self.weights[rows].any() else np.ones(len(rows))
 
-    def gain(self, other: "_Errors") -> tuple[float, bool]:
-        """The difference to another error on the same rows, and whether it is significant."""
+    def gain(self, other: "_Errors") -> tuple[float, float]:
+        """The difference to another error on the same rows, and its standard deviation."""
         rows, here, there = np.intersect1d(self.rows, other.rows, return_indices=True)
         if len(rows) == 0:
-            return 0.0, False
+            return 0.0, 0.0
         share, gain = self._weights(rows), self.off[here] - other.off[there]
         share = share / share.sum()
         mean = float(share @ gain)
-        return mean, mean > SIGNIFICANT * float(np.sqrt(share**2 @ (gain - mean) ** 2))
+        return mean, float(np.sqrt(share**2 @ (gain - mean) ** 2))
 
 
 def ranks_as_they_are(cells: Sequence[Any], classes: Sequence[Any]) -> Array | None:
