@@ -92,3 +92,20 @@ def test_a_class_without_unlabelled_rows_or_a_single_fold_is_no_obstacle():
     X, y = ordinal_problem(40, 2, seed=1)
     model = TOR(class_ratio="estimated").fit(X, hide(y, 3))
     assert set(model.transduction_) <= {0, 1}
+
+
+def test_labelled_rows_count_by_their_weights():
+    rank, weight = np.array([0, 0, 1, -1]), np.array([1.0, 0.0, 3.0, 1.0])
+    ratio = resolve_ratio("labeled", rank, None, 2, weight=weight)
+    np.testing.assert_allclose(ratio, [0.25, 0.75])
+    X, y = ordinal_problem(90, 3)
+    hidden = hide(y, 45)
+    weight = np.where(hidden == 0, 0.0, 1.0)
+    weight[np.flatnonzero(hidden == 0)[:2]] = 1.0
+    kept = (weight > 0) | (hidden == -1)
+    free = hidden == -1
+    weighted = TOR(class_ratio="labeled").fit(X, hidden, sample_weight=weight)
+    without = TOR(class_ratio="labeled").fit(X[kept], hidden[kept])
+    assert np.array_equal(
+        np.bincount(weighted.transduction_[free]), np.bincount(without.transduction_[free[kept]])
+    )

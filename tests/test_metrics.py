@@ -1,3 +1,5 @@
+import pickle
+
 import numpy as np
 import pytest
 import sklearn.metrics
@@ -98,3 +100,22 @@ def test_missing_marks_beside_words_and_lengths():
     assert mean_zero_one_error(["a", np.nan], ["a", "b"], ignore_unlabeled=True) == 0.0
     with pytest.raises(ValueError, match="3 rows and y_proba 2"):
         ranked_probability_score([1, 2, 1], [[0.5, 0.5]] * 2, ignore_unlabeled=True)
+
+
+def test_scorers_count_minus_one_where_it_is_a_class_and_can_be_pickled():
+    X, y = ordinal_problem(60, 3)
+    y = y - 1
+    model = REDSVM().fit(X, y)
+    error = mean_absolute_error(y, model.predict(X), classes=model.classes_)
+    assert error > 0
+    scorer = pickle.loads(pickle.dumps(SCORERS["neg_mean_absolute_error"]))
+    assert scorer(model, X, y) == pytest.approx(-error)
+    assert SCORERS["neg_mean_zero_one_error"](model, X, y) == pytest.approx(model.score(X, y) - 1)
+
+
+def test_kappa_of_half_stars_and_of_one_label():
+    halves = [0.5, 1.0, 1.5, 3.0], [0.5, 1.0, 3.0, 3.0]
+    doubled = [[int(2 * v) for v in values] for values in halves]
+    expected = sklearn.metrics.cohen_kappa_score(*doubled, weights="quadratic", labels=range(7))
+    assert quadratic_weighted_kappa(*halves) == pytest.approx(expected)
+    assert quadratic_weighted_kappa([2, 2], [2, 2]) == 1.0

@@ -130,7 +130,7 @@ def sharpen(p: Array, power: float) -> Array:
     return raised / raised.sum(axis=1, keepdims=True)
 
 
-def fit_power(p: Array, predicted: Ranks, truth: Ranks) -> float:
+def fit_power(p: Array, predicted: Ranks, truth: Ranks, weight: Array | None = None) -> float:
     """Find the power at which the mean probability of the predictions is their accuracy.
 
     Parameters
@@ -139,21 +139,25 @@ def fit_power(p: Array, predicted: Ranks, truth: Ranks) -> float:
         Probabilities of rows that were held out, the predicted class being the most probable one.
     predicted, truth : ndarray of shape (n_samples,)
         Predicted and true ranks.
+    weight : ndarray of shape (n_samples,) or None
+        How much each row counts; None: all alike.
 
     Returns
     -------
     power : float
         Between 1/20 and 20; 1 without any rows.
     """
-    if len(p) == 0:
+    w = np.ones(len(p)) if weight is None else weight
+    if w.sum() == 0:
         return 1.0
     # One more right and one more wrong prediction: a few rows do not prove that all will be right.
-    wanted = (float(np.sum(predicted == truth)) + 1.0) / (len(p) + 2.0)
+    n = float(w.sum() ** 2 / np.sum(w**2))  # as many rows of equal weight
+    wanted = (n * float(np.average(predicted == truth, weights=w)) + 1.0) / (n + 2.0)
     rows = np.arange(len(p))
     low, high = -np.log(MAX_POWER), np.log(MAX_POWER)
     for _ in range(40):
         middle = 0.5 * (low + high)
-        if float(sharpen(p, np.exp(middle))[rows, predicted].mean()) < wanted:
+        if np.average(sharpen(p, np.exp(middle))[rows, predicted], weights=w) < wanted:
             low = middle
         else:
             high = middle

@@ -54,6 +54,7 @@ def resolve_ratio(
     supervised: Projected | None,
     n_classes: int,
     posteriors: Callable[[], Array] | None = None,
+    weight: Array | None = None,
 ) -> Array:
     """Proportions of the classes among the unlabelled rows.
 
@@ -69,6 +70,8 @@ def resolve_ratio(
         K.
     posteriors : callable or None
         Makes calibrated class probabilities of the unlabelled rows, for "estimated".
+    weight : ndarray of shape (n_rows,) or None
+        How much each labelled row counts; None: all alike.
 
     Returns
     -------
@@ -76,7 +79,8 @@ def resolve_ratio(
         The proportions; they sum to 1.
     """
     unlabeled = rank == UNLABELED
-    given = np.bincount(rank[~unlabeled], minlength=n_classes)
+    counted = None if weight is None else weight[~unlabeled]
+    given = np.bincount(rank[~unlabeled], weights=counted, minlength=n_classes)
 
     def predicted() -> NDArray[np.int64]:
         assert supervised is not None
@@ -93,7 +97,7 @@ def predicted_counts(supervised: Projected, unlabeled: NDArray[np.bool_]) -> NDA
 
 def ratio_of_counts(
     class_ratio: str | Array,
-    given: NDArray[np.int64],
+    given: NDArray[Any],
     predicted: Callable[[], NDArray[np.int64]],
     posteriors: Callable[[], Array] | None = None,
 ) -> Array:
@@ -104,7 +108,7 @@ def ratio_of_counts(
     class_ratio : str or ndarray of shape (n_classes,)
         A name, or the proportions.
     given : ndarray of shape (n_classes,)
-        Labelled rows by class.
+        Labelled rows by class, or the sums of their weights.
     predicted : callable
         Counts unlabelled rows by the class that the supervised model gives them.
     posteriors : callable or None

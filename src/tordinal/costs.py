@@ -1,6 +1,7 @@
 """Costs of predicting one rank where another is true, and the rank of least expected cost."""
 
 from collections.abc import Callable, Mapping
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -56,7 +57,7 @@ def check_cost(cost: Any, n_classes: int) -> Array:
     if isinstance(cost, Mapping):
         values = [cost[side] for side in cost]
         if not cost or not set(cost) <= set(SIDES) or not all(
-            isinstance(v, (int, float)) and 0 < v < np.inf for v in values
+            isinstance(v, Real) and 0 < float(v) < np.inf for v in values
         ):  # fmt: skip
             raise ValueError(
                 f'cost={dict(cost)!r} must have a positive cost for "low" or "high", such as '
@@ -115,7 +116,7 @@ def weigh_classes(class_weight: Any, classes: NDArray[Any], rank: Ranks) -> Arra
     for label, weight in class_weight.items():
         if label not in listed:
             raise ValueError(f"class_weight: {label!r} is not among the classes {listed[:10]}.")
-        if not (isinstance(weight, (int, float)) and 0 < weight < np.inf):
+        if not (isinstance(weight, Real) and 0 < float(weight) < np.inf):
             raise ValueError(
                 f"class_weight: the weight of {label!r} must be positive, got {weight!r}."
             )

@@ -222,7 +222,9 @@ def run_algorithm_1(
             distances = supervised.h[rows.unlabeled, None] - supervised.thresholds
             return calibration.probabilities(distances)
 
-        ratio = resolve_ratio(recipe.class_ratio, rows.rank, supervised, rows.n_classes, posteriors)
+        ratio = resolve_ratio(
+            recipe.class_ratio, rows.rank, supervised, rows.n_classes, posteriors, rows.weight
+        )
         return class_counts(
             ratio, labels.n_unlabeled, lambda: predicted_counts(supervised, rows.unlabeled)
         )

@@ -5,12 +5,12 @@ labels), None or NaN. `SCORERS` holds each of them as a scorer for scikit-learn'
 excludes such rows.
 """
 
+from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-import sklearn.metrics
 from numpy.typing import ArrayLike, NDArray
-from sklearn.metrics import make_scorer
 
 from tordinal.labels import label_array, unlabeled_rows
 
@@ -158,16 +158,10 @@ def quadratic_weighted_kappa(
     1.0
     """
     true, predicted = _ranks(*_pair(y_true, y_pred, ignore_unlabeled), classes)
-    if classes is not None:
-        labels = np.arange(len(np.asarray(classes)), dtype=np.float64)
-    else:
-        ranks = np.unique(np.concatenate([true, predicted]))
-        whole = (ranks == np.floor(ranks)).all()
-        # A rank that does not occur still counts.
-        labels = np.arange(ranks[0], ranks[-1] + 1) if whole else ranks
-    return float(
-        sklearn.metrics.cohen_kappa_score(true, predicted, weights="quadratic", labels=labels)
-    )
+    by_chance = true.var() + predicted.var() + (true.mean() - predicted.mean()) ** 2
+    if by_chance == 0:
+        return 1.0  # one label only, and all agree
+    return float(1.0 - np.mean((true - predicted) ** 2) / by_chance)
 
 
 def ranked_probability_score(
@@ -259,28 +253,32 @@ def _encode(labels: Any, order: Any) -> NDArray[np.int64]:
         ) from None
 
 
-def _rank_scorer(metric: Any, sign: float) -> Any:
-    """A scorer that knows the order of the estimator's classes."""
+@dataclass(frozen=True)
+class _Scorer:
+    """A scorer that knows the estimator's classes, and excludes rows without a label."""
 
-    def score(estimator: Any, X: Any, y: ArrayLike) -> float:
-        return sign * metric(
-            y, estimator.predict(X), classes=estimator.classes_, ignore_unlabeled=True
-        )
+    metric: Callable[..., float]
+    sign: float
+    method: str = "predict"
+    order: str = "classes"  # the parameter of the metric for the classes; empty if it has none
 
-    return score
-
-
-def _probability_score(estimator: Any, X: Any, y: ArrayLike) -> float:
-    p = estimator.predict_proba(X)
-    return -ranked_probability_score(y, p, labels=estimator.classes_, ignore_unlabeled=True)
+    def __call__(self, estimator: Any, X: Any, y: ArrayLike) -> float:
+        classes = getattr(estimator, "classes_", None)
+        labels = label_array(y)
+        labeled = ~unlabeled_rows(labels)
+        if classes is not None:  # -1 may be one of them
+            labeled |= np.isin(labels, classes)
+        found = getattr(estimator, self.method)(X)
+        options = {self.order: classes} if self.order else {}
+        return self.sign * self.metric(labels[labeled], np.asarray(found)[labeled], **options)
 
 
 SCORERS: dict[str, Any] = {
-    "neg_mean_zero_one_error": make_scorer(
-        mean_zero_one_error, greater_is_better=False, ignore_unlabeled=True
+    "neg_mean_zero_one_error": _Scorer(mean_zero_one_error, -1.0, order=""),
+    "neg_mean_absolute_error": _Scorer(mean_absolute_error, -1.0),
+    "neg_macro_mean_absolute_error": _Scorer(macro_mean_absolute_error, -1.0),
+    "quadratic_weighted_kappa": _Scorer(quadratic_weighted_kappa, 1.0),
+    "neg_ranked_probability_score": _Scorer(
+        ranked_probability_score, -1.0, "predict_proba", "labels"
     ),
-    "neg_mean_absolute_error": _rank_scorer(mean_absolute_error, -1.0),
-    "neg_macro_mean_absolute_error": _rank_scorer(macro_mean_absolute_error, -1.0),
-    "quadratic_weighted_kappa": _rank_scorer(quadratic_weighted_kappa, 1.0),
-    "neg_ranked_probability_score": _probability_score,
 }

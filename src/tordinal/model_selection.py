@@ -10,7 +10,7 @@ import scipy.sparse as sp
 from numpy.typing import ArrayLike, NDArray
 from sklearn.utils import check_random_state
 
-from tordinal.labels import encode_labels
+from tordinal.labels import encode_labels, label_array, unlabeled_rows
 from tordinal.reduction import UNLABELED, Ranks
 
 Index = NDArray[np.int64]
@@ -94,7 +94,9 @@ class TransductiveKFold:
             raise ValueError(f"n_splits={self.n_splits} must be at least 2")
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", UserWarning)  # the order of the labels plays no part
-            rank = encode_labels(y, transductive=True)[1]
+            labels = label_array(y)
+            found = np.unique(labels[~unlabeled_rows(labels)]).tolist()
+            rank = encode_labels(y, found, transductive=True)[1]
         rng = check_random_state(self.random_state) if self.shuffle else None
         fold = deal_folds(rank, self.n_splits, rng)
         for k in range(self.n_splits):

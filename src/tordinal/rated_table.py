@@ -198,6 +198,7 @@ def rate_table(
         find_encoder(settings)  # before the table is read
     if isinstance(order, str):
         order = [name.strip() for name in order.split(",")]
+    order = None if order is None else list(order)
     by = list(dict.fromkeys(_names(by)))
     listen = callback or (lambda task, done, total: None)
     source = os.path.basename(os.fspath(table)) if isinstance(table, (str, os.PathLike)) else ""
@@ -213,6 +214,7 @@ def rate_table(
         meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None, hint=_names(hint),
     )  # fmt: skip
     part, notes = prepared.part, prepared.notes
+    find_columns([*by, *weighed], part.names, "by")  # those of an earlier run are gone
     check_groups(part, by, target)
     if prepared.earlier and frame is not None:
         frame = frame.loc[:, [str(name) not in prepared.earlier for name in frame.columns]]

@@ -39,3 +39,21 @@ def test_a_callback_is_told_what_is_done():
     done = [news[1] for news in told]
     assert done == sorted(done)
     assert done[-1] == told[-1][2]
+
+
+@pytest.mark.parametrize("model", [REDSVM(), TOR(), TORCV(C=[1.0], cv=3, ensemble_size=2)])
+def test_labels_may_be_objects_when_models_are_scored(model):
+    X, y = ordinal_problem(60, 3)
+    hidden = hide(y, 40) if model._transductive else y
+    objects = np.array([None if label == -1 else int(label) for label in hidden], dtype=object)
+    labeled = hidden != -1
+    model = model.fit(X, objects)
+    assert model.score(X[labeled], objects[labeled]) == model.score(X[labeled], hidden[labeled])
+
+
+def test_a_compact_ensemble_is_compact_and_keeps_no_evidence():
+    X, y = ordinal_problem(60, 3)
+    model = TORCV(C=[1.0], cv=3, ensemble_size=2).fit(X, hide(y, 40)).compact()
+    assert np.array_equal(model.compact().predict(X), model.predict(X))
+    with pytest.raises(AttributeError, match="before compact"):
+        model.evidence()

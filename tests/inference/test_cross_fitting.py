@@ -127,3 +127,33 @@ def test_what_cannot_be_cross_fitted_is_rejected():
     hidden[np.flatnonzero(hidden == 2)[1:]] = -1  # the only rating of a class is never held out
     with pytest.raises(ValueError, match=r"must hold out each of the .* rated rows once"):
         cross_fitted_proba(REDSVM(), X, hidden, cv=TransductiveKFold(3))
+
+
+def test_pipelines_know_the_order_of_the_classes_and_unlabelled_rows():
+    X, _, hidden = problem()
+    names = np.array(["poor", "fair", "good"], dtype=object)
+    given = np.where(hidden == -1, None, names[hidden])
+    unchanged = StandardScaler(with_mean=False, with_std=False)
+    alone, within = (
+        cross_fitted_proba(model, X, given, classes=names.tolist())
+        for model in (REDSVM(), make_pipeline(unchanged, REDSVM()))
+    )
+    assert np.allclose(alone, within)
+    step = make_pipeline(unchanged, TOR())
+    assert np.allclose(
+        cross_fitted_proba(step, X, hidden), cross_fitted_proba(TOR(), X, hidden), atol=1e-3
+    )
+
+
+def test_fractions_are_ranks_to_classifiers_of_scikit_learn():
+    X, _, hidden = problem()
+    halves = np.where(hidden == -1, np.nan, 1.0 + hidden / 2)
+    p = cross_fitted_proba(LogisticRegression(), X, halves, classes=[1.0, 1.5, 2.0])
+    assert np.allclose(p, cross_fitted_proba(LogisticRegression(), X, hidden))
+
+
+def test_the_classes_of_the_estimator_are_the_scale():
+    X, _, hidden = problem()
+    p = cross_fitted_proba(REDSVM(classes=[0, 1, 2, 3]), X, hidden)
+    assert p.shape == (300, 4)
+    assert np.all(p[:, 3] == 0)

@@ -112,3 +112,19 @@ def test_probabilities_that_cannot_be_are_rejected(probabilities, message):
 def test_without_a_rating_there_is_nothing_to_estimate():
     with pytest.raises(ValueError, match="none of 10 rows is rated"):
         draw_sample(first(0, 10), None)
+
+
+def test_intervals_of_the_population_hold_where_half_was_certain_to_be_rated():
+    held, n = 0, 400
+    certain = np.arange(n) < n // 2
+    probability = np.where(certain, 1.0, 0.2)
+    for seed in range(200):
+        rng = np.random.default_rng(seed)
+        z = np.where(certain, rng.choice([1.0, 5.0], n), 3.0)
+        rated = rng.random(n) < probability
+        sample = draw_sample(rated, probability)
+        quantity = Quantity(z[rated], np.zeros(n))
+        fit = fit_quantity(quantity, sample, 0.9, None, False)
+        low, high = interval(fit, quantity, sample, 0.9, False)
+        held += low <= 3.0 <= high
+    assert held / 200 > 0.84

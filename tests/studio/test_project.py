@@ -70,3 +70,25 @@ def test_texts_come_first_and_empty_cells_are_passed_over(tmp_path):
     )
     assert list(project.cells(3)) == ["review", "n"]
     assert project.texts == ["review"]
+
+
+def test_a_table_of_fractions_is_opened_again(tmp_path):
+    path = tmp_path / "a.parquet"
+    stars = [1.0, 1.5, 2.0, 3.0, None, None]
+    pd.DataFrame({"x": [1.5, 2, 2, 3, 1, 1], "stars": stars}).to_parquet(path)
+    for _ in range(2):
+        project = open_project(read_table(str(path)), "stars", str(path))
+        assert [float(c) for c in project.classes] == [1.0, 1.5, 2.0, 3.0]
+        assert project.given.tolist() == [0, 1, 2, 3, -1, -1]
+
+
+def test_ratings_of_rows_that_cannot_be_rated_are_passed_over(tmp_path):
+    path = tmp_path / "a.csv"
+    names, size = [f"n{i}" for i in range(20)] + ["Total"], list(range(1, 21))
+    table = {"name": names, "size": [*size, sum(size)], "g": ["low", "high", *[None] * 19]}
+    pd.DataFrame(table).to_csv(path, index=False)
+    project = open_project(read_table(str(path)), "g", str(path))
+    assert 20 not in project.index
+    event = Event(event="rate", row=22, fingerprint=project.prints[20], rating="high", rater="ann")
+    project.log.append(event)
+    assert project.read_log().ratings == {}

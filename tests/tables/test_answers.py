@@ -102,3 +102,15 @@ def test_each_given_rating_comes_out_of_every_format_as_it_went_in(kind, cells):
     assert [str(c) for c in rated["t"][:-1]] == cells[:-1]
     assert [str(c) for c in rated["t_predicted"][:-1]] == cells[:-1]
     assert rated["t_source"][:-1] == ["given"] * (len(cells) - 1)
+
+
+def test_decimals_are_those_of_another_table_than_the_one_learned_from():
+    X, _ = ordinal_problem(20)
+    dots = [[f"{x:.2f}" for x in column] for column in X.T]
+    commas = [[cell.replace(".", ",") for cell in column] for column in dots]
+    names = ["a", "b", "c"]
+    for learned, written, decimal in ((commas, dots, "."), (dots, commas, ",")):
+        encoder = TableEncoder().fit(dict(zip(names, learned, strict=True)))
+        delimiter = ";" if decimal == "," else ","
+        table = Table(names, written, "csv", records=["x"] * 20, delimiter=delimiter)
+        assert decimal_of(table, encoder) == decimal

@@ -79,3 +79,17 @@ def test_columns_without_groups_are_rejected(cells, message):
     with pytest.raises(TableError, match=message):
         check_groups({"shop": cells}, ["shop"], "shop" if cells[0] else "stars")
     check_groups({"shop": ["a", ""]}, ["shop"], "stars")
+
+
+def test_ranges_that_short_numbers_do_not_tell_apart_have_long_ones():
+    cells = [f"{52.52 + 0.00005 * i:.5f}" for i in range(200)]
+    groups = group_names("latitude", cells)
+    assert groups[0] == "52.52000 to 52.52195"
+    assert sorted(groups.count(g) for g in set(groups)) == [40] * 5
+
+
+def test_decimal_commas_with_three_digits():
+    cells = [f"{i / 8:.3f}".replace(".", ",") for i in range(8, 128)]
+    groups = group_names("kg", cells, ",")
+    assert groups[0] == "1,000 to 3,875" or groups[0].startswith("1 to 3,"), groups[0]
+    assert groups.count(groups[0]) == 24

@@ -96,6 +96,17 @@ def test_a_form_may_be_replaced_until_somebody_has_rated_rows_in_it(kind, tmp_pa
         assert is_own_output(str(path), "stars") is own
 
 
+def test_a_form_needs_no_record_of_draws_and_may_be_answered_with_none(tmp_path):
+    path = tmp_path / "form.csv"
+    for stars, own in ((["", ""], True), (["", "3"], False), (["none", "none"], False)):
+        names = ["row", "stars", "text", "stars_confidence"]
+        form = Table(names, [[2, 3], stars, ["a", "b"], [0.5, 0.5]], "csv")
+        with open(path, "wb") as file:
+            write_table(form, {}, file, str(path), ".")
+        assert is_own_output(str(path), "stars") is own
+        assert is_own_output(str(path)) is own
+
+
 @pytest.mark.parametrize("kind", ["csv", "xlsx", "parquet"])
 def test_a_rated_table_is_not_replaced_once_somebody_has_rated_more_rows_in_it(kind, tmp_path):
     path = tmp_path / f"rated.{kind}"
@@ -103,11 +114,20 @@ def test_a_rated_table_is_not_replaced_once_somebody_has_rated_more_rows_in_it(k
         ([4, None], ["given", "predicted"], True),
         ([4, 5], ["given", "predicted"], False),
         ([4, 5], ["predicted", "predicted"], True),  # of `predict`, which compares
+        ([4, None], ["predicted", "predicted"], False),  # typed into a column that was empty
+        (
+            [4, None, None, 2],
+            ["given", "predicted", "predicted", "predicted"],
+            False,
+        ),  # a new class
+        ([4, 99, 99, 99], ["given", "predicted", "predicted", "predicted"], True),  # a mark
+        ([4, 99, 99, 5], ["given", "predicted", "predicted", "predicted"], False),
     )
     for stars, source, own in cases:
+        n = len(stars)
         rated = Table(
             ["stars", "stars_predicted", "stars_confidence", "stars_source"],
-            [stars, [4, 5], [1.0, 0.5], source], kind,
+            [stars, [4, 5, 5, 5][:n], [1.0, 0.5, 0.5, 0.5][:n], source], kind,
         )  # fmt: skip
         with open(path, "wb") as file:
             write_table(rated, {}, file, str(path), ".")

@@ -32,3 +32,9 @@ def test_the_column_of_ratings_is_needed_unless_they_come_from_elsewhere():
     prepared = prepare(plain, "stars", read=lambda f: f, filled=form)
     assert prepared.part["stars"] == [None, "5"]
     assert "1 ratings were filled in from the form" in prepared.notes
+
+
+def test_a_column_that_only_has_a_name_of_an_answer_is_not_removed():
+    own = Table(["text", "stars", "stars_source"], [["a", "b"], ["1", ""], ["imdb", "yelp"]], "csv")
+    with pytest.raises(TableError, match=r"has a column stars_source, .* rename it"):
+        prepare(own, "stars", read=None)

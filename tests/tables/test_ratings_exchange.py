@@ -8,7 +8,13 @@ from tordinal.tables.collected import collect_ratings
 from tordinal.tables.delimited import read_delimited
 from tordinal.tables.logged_ratings import new_header, read_logged_ratings, table_fingerprints
 from tordinal.tables.rating_events import Event
-from tordinal.tables.ratings_exchange import EXPORTS, IMPORTS, export_ratings, import_ratings
+from tordinal.tables.ratings_exchange import (
+    EXPORTS,
+    IMPORTS,
+    export_ratings,
+    import_ratings,
+    news_of,
+)
 from tordinal.tables.ratings_log import RatingsLog
 from tordinal.tables.table import Table
 from tordinal.tables.values import TableError
@@ -147,3 +153,23 @@ def test_both_ways_know_the_same_formats():
     assert list(EXPORTS) == list(IMPORTS)
     with pytest.raises(TableError, match="choose from"):
         export("xml")
+
+
+def test_what_is_imported_again_neither_doubles_nor_overrides_what_is_newer():
+    places = {str(table().number(i)): i for i in range(len(table()))}
+    head, n = "row,stars,rater,time\n", [0]
+
+    def take(log, lines):
+        before = len(log)
+        known = {event.id for event in log}
+        log += news_of(bring_in("csv", head + lines), known, logged(log), places)
+        return len(log) - before
+
+    log = []
+    for stars, expected in ((1, 1), (3, 3), (1, 1), (1, 1)):  # changed, and changed back
+        n.append(take(log, f"2,{stars},Ann,\n"))
+        assert logged(log).of("Ann") == {0: expected}
+    assert n == [0, 1, 1, 1, 0]
+    assert take(log, "2,3,Ann,2020-01-01T00:00:00Z\n") == 0, "older than what Ann says now"
+    assert take(log, "2,3,Ann,2999-01-01T00:00:00\n") == 1
+    assert logged(log).of("Ann") == {0: 3}

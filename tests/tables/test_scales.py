@@ -3,7 +3,7 @@ import math
 
 import pytest
 
-from tordinal.tables.scales import SCALES, known_order, plain
+from tordinal.tables.scales import SCALES, known_order, levels_of, plain
 
 
 @pytest.mark.parametrize(
@@ -50,3 +50,11 @@ def test_no_word_stands_twice_on_a_scale():
         words = [word for level in scale for word in level.split("|")]
         assert len(set(words)) == len(words)
         assert all(plain(word) == word for word in words)
+
+
+def test_letter_grades_with_and_without_a_minus_are_different_levels():
+    labels = ["B-", "B", "B+", "A-", "A", "A+"]
+    levels = [levels_of(labels)[plain(label)] for label in labels]
+    assert levels == sorted(levels)
+    assert len(set(levels)) == 6
+    assert plain("--") != plain("-")

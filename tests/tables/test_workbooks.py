@@ -179,3 +179,15 @@ def test_formulas_without_a_value_are_reported():
     table = read_workbook("t", stream.getvalue(), None)
     assert table["sum"] == ["text", 3, None]
     assert not any("formulas" in note for note in table.notes)
+
+
+def test_earlier_answers_that_nothing_replaces_are_emptied():
+    table, once, twice = read_workbook("t.xlsx", workbook(), None), io.BytesIO(), io.BytesIO()
+    write_workbook(table, {"stars_predicted": [5, 1], "stars_reasons": ["a", "b"]}, once)
+    again = read_workbook("t.xlsx", once.getvalue(), None)
+    again = again.without(["stars_predicted", "stars_reasons"])
+    write_workbook(again, {"stars_predicted": [4, 2]}, twice)
+    found = read_workbook("t.xlsx", twice.getvalue(), None)
+    assert found["stars_predicted"] == [4, 2]
+    assert "stars_reasons" not in found.names
+    assert found["price"] == [2.5, None]

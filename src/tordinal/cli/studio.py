@@ -302,7 +302,7 @@ def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
     from tordinal.cli.session import confirm_overwriting, console_for
     from tordinal.exceptions import InputError
     from tordinal.tables.outputs import Outputs
-    from tordinal.tables.ratings_exchange import export_ratings, import_ratings
+    from tordinal.tables.ratings_exchange import export_ratings, import_ratings, news_of
     from tordinal.tables.values import visible
 
     console = console_for("", job.quiet)
@@ -317,10 +317,14 @@ def _exchange(job: StudioJob, load: Path | None, export: str | None) -> None:
             events = import_ratings(kinds[0], content, project.table, log.header, project.prints)
             if not events:
                 raise InputError(f"--import {load}: no ratings were found in it")
-            n = log.append(*events)
+            table = project.table
+            places = {str(table.number(i)): i for i in range(len(table))}
+            known = {event.id for event in log.events}
+            n = log.append(*news_of(events, known, project.read_log(), places))
+            others = f"; {len(events) - n:,} were there already, or are older"
             console.print(
                 Text(f"{n:,} ratings were taken over into {visible(str(log.path))}"
-                     + (f"; {len(events) - n:,} were there already." if len(events) > n else "."))
+                     + (others if len(events) > n else "") + ".")
             )  # fmt: skip
         if export is not None:
             logged = project.read_log()

@@ -105,7 +105,8 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
     def __sklearn_tags__(self) -> Tags:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.input_tags.pairwise = self.kernel == "precomputed"
+        kernels = self.kernel if isinstance(self.kernel, (list, tuple)) else [self.kernel]
+        tags.input_tags.pairwise = "precomputed" in kernels
         # One axis cannot separate clusters without an order, on which
         # scikit-learn's checks test.
         tags.classifier_tags.poor_score = True
@@ -166,8 +167,13 @@ class KernelClassifier(CallbackSupport, ClassifierMixin, BaseEstimator):
         accuracy : float
             Share of the rows whose label is predicted.
         """
+        check_is_fitted(self)
+        if y is not None:
+            y = label_array(single_column(y))
+            if y.dtype == object and np.isin(y, self.classes_).all():
+                y = y.astype(self.classes_.dtype)
         if self._transductive and y is not None:
-            labels = label_array(single_column(y))
+            labels = y
             n = int((unlabeled_rows(labels) & ~np.isin(labels, self.classes_)).sum())
             if n:
                 raise ValueError(

@@ -188,6 +188,10 @@ class EnsembleClassifier(KernelClassifier):
             Predictions of models that had not seen a row's label, and their errors.
         """
         check_is_fitted(self)
+        if not hasattr(self, "_evidence"):
+            raise AttributeError(
+                "A compact copy keeps no evidence. Call evidence before compact()."
+            )
         return self._evidence
 
     def compact(self) -> Self:
@@ -207,7 +211,7 @@ class EnsembleClassifier(KernelClassifier):
         ]
         slim.best_estimator_ = slim.estimators_[0]
         for name in ("cv_predictions_", "transduction_", "_evidence"):
-            slim.__dict__.pop(name)
+            slim.__dict__.pop(name, None)
         return slim
 
     def seen(self, X: ArrayLike, member: int = 0) -> Matrix:

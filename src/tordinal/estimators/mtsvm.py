@@ -151,7 +151,7 @@ class MTSVM(KernelClassifier):
         rows = self._read(X, y, sample_weight)
         X, rank, n_classes = rows.X, rows.rank, rows.n_classes
         recipe = self._recipe(len(rank))
-        ratio = resolve_ratio(recipe.class_ratio, rank, None, n_classes)
+        ratio = resolve_ratio(recipe.class_ratio, rank, None, n_classes, weight=rows.weight)
         # Two classes are one problem: the other one is its mirror image.
         positives = [1] if n_classes == 2 else list(range(n_classes))
         with Progress(self, n_levels=len(positives)) as progress:

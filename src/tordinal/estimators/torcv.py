@@ -331,7 +331,7 @@ class TORCV(EnsembleClassifier):
                 raise ValueError(f"{name} is empty: name at least one value to try")
         given = self.class_ratio
         ratios = [given] if isinstance(given, str) or is_ratio(given) else list(given)
-        labels = rows.rank[~rows.unlabeled]
+        labels = rows.rank[~rows.unlabeled & (rows.weight > 0)]
         class_weights = weigh_classes(self.class_weight, self.classes_, labels)
         config = SearchConfig(
             base=Recipe(

@@ -74,6 +74,9 @@ def cross_fitted_proba(
     >>> cross_fitted_proba(REDSVM(loss="logistic"), X, y).shape
     (40, 2)
     """
+    final = getattr(estimator, "_final_estimator", estimator)  # of a pipeline
+    if classes is None and hasattr(final, "get_params"):
+        classes = final.get_params().get("classes")
     labels, rank = encode_labels(y, classes, transductive=True, min_classes=1)
     X = X if hasattr(X, "shape") else np.asarray(X)
     if X.shape[0] != len(rank):
@@ -87,7 +90,7 @@ def cross_fitted_proba(
             "such as tordinal.REDSVM(); for SVC set probability=True."
         )
     if transductive is None:
-        transductive = bool(getattr(estimator, "_transductive", False))
+        transductive = bool(getattr(final, "_transductive", False))
     rated, unrated = np.flatnonzero(rank != UNLABELED), np.flatnonzero(rank == UNLABELED)
     rows = X.tocsr() if sp.issparse(X) else X
     p, predicted = np.zeros((len(rank), len(labels))), np.zeros(len(rank), dtype=np.int64)
@@ -129,15 +132,18 @@ def _predict_fold(
     if len(given) == 1:
         return np.eye(len(labels))[np.full(len(ask), given[0])]
     model = clone(estimator)
-    if "classes" in model.get_params() and model.get_params()["classes"] is None:
+    final = getattr(model, "_final_estimator", model)
+    if ordered := "classes" in final.get_params():
         # In the order of the scale, whatever that of the alphabet is.
-        model.set_params(classes=labels[given].tolist())
-    target = labels[np.maximum(seen, 0)][train]
+        final.set_params(classes=labels[given].tolist())
+    # Classifiers of scikit-learn take fractions for a regression's target.
+    names: Any = labels if ordered or labels.dtype.kind != "f" else np.arange(len(labels))
+    target = names[np.maximum(seen, 0)][train]
     if transductive:
         target = target.astype(object)
         target[seen[train] == UNLABELED] = None
     model.fit(_rows(X, train), target)
-    columns = [labels.tolist().index(label) for label in model.classes_.tolist()]
+    columns = [names.tolist().index(label) for label in model.classes_.tolist()]
     p = np.zeros((len(ask), len(labels)))
     p[:, columns] = model.predict_proba(_rows(X, ask))
     return p

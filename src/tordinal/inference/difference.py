@@ -41,12 +41,14 @@ class Sample:
 
     `weight` estimates a mean over the unrated rows: proportional to 1 / probability - 1, and it
     sums to 1. `variance` has the factor of each squared residual in the variance of the estimate.
+    `share` estimates a mean over all rows: proportional to 1 / probability.
     """
 
     rated: Index
     unrated: Index
     weight: Array
     variance: Array
+    share: Array
 
     @property
     def n_rows(self) -> int:
@@ -100,7 +102,7 @@ def draw_sample(rated: Mask, probabilities: ArrayLike | None) -> Sample:
             stacklevel=3,
         )
     if len(others) == 0:
-        return Sample(rows, others, np.full(n, 1.0 / n), np.zeros(n))
+        return Sample(rows, others, np.full(n, 1.0 / n), np.zeros(n), np.full(n, 1.0 / n))
     if probabilities is None:
         chosen = np.full(n, n / n_rows)
     else:
@@ -124,7 +126,8 @@ def draw_sample(rated: Mask, probabilities: ArrayLike | None) -> Sample:
             "Pass the probability with which each row was chosen to be rated."
         )
     scale = len(others) / (odds.sum() * n_rows)
-    return Sample(rows, others, odds / odds.sum(), scale**2 * (1.0 - chosen) / chosen**2)
+    share = 1.0 / chosen / np.sum(1.0 / chosen)
+    return Sample(rows, others, odds / odds.sum(), scale**2 * (1.0 - chosen) / chosen**2, share)
 
 
 def fit_quantity(
@@ -183,7 +186,7 @@ def _fit_with(
 
     spread = variance(residual - centre, sample.variance)
     if not finite:
-        spread += variance(z - sample.weight @ z, sample.weight) / n_rows
+        spread += variance(z - sample.share @ z, sample.share) / n_rows
     low, high = possible_values(quantity, sample, finite)
     return FittedQuantity(float(np.clip(value, low, high)), lam, spread, dof)
 

@@ -310,7 +310,8 @@ def estimate_table(
     predicted : array-like of shape (n_rows, n_classes)
         Class probabilities, as in `estimate_mean`.
     groups : array-like of shape (n_rows,), default=None
-        The group of each row, for `estimate_by_group`.
+        The group of each row, for `estimate_by_group`, which is about the rows of the table
+        whatever `finite_population` is.
 
     Returns
     -------

@@ -25,6 +25,8 @@ Mask = NDArray[np.bool_]
 MOST_COMPARED = 1000  # rated and unrated rows that are compared
 N_SPLITS, N_PERMUTATIONS = 5, 199
 LARGEST_WEIGHT = 10.0  # of a rated row, in units of the mean weight
+# C of the logistic regression that tells rated rows from others, and when it may be weak.
+STRONG_C, WEAK_C, ROWS_PER_FEATURE = 0.1, 10.0, 10
 ALARM = 0.05  # p-value below which rated rows do not look like a random sample
 
 
@@ -184,7 +186,11 @@ def selection_probabilities(
     """
     rows, _ = _features(X)
     rated = _mask(labeled, rows.shape[0])
-    model = _selection_model() if estimator is None else estimator
+    n_fewer = min(rated.sum(), (~rated).sum())
+    # A penalty pulls probabilities together, and leaves a part of the bias: none where few features
+    # need none.
+    C = WEAK_C if ROWS_PER_FEATURE * rows.shape[1] <= n_fewer else STRONG_C
+    model = _selection_model(C) if estimator is None else estimator
     splits = StratifiedKFold(N_SPLITS, shuffle=True, random_state=_seed(random_state))
     p = cross_val_predict(model, rows, rated, cv=splits, method="predict_proba")[:, 1]
     return np.clip(p, rated.mean() / LARGEST_WEIGHT, 1.0 - 1e-6)
@@ -194,6 +200,12 @@ def _features(X: Any) -> tuple[Any, list[str]]:
     """Features as numbers, and their names."""
     if isinstance(X, pd.DataFrame):
         X = pd.get_dummies(X, dtype=np.float64)
+        for name in X.columns:
+            if not pd.api.types.is_numeric_dtype(X[name]) or X[name].isna().any():
+                raise ValueError(
+                    f"X: the column {name!r} ({X[name].dtype}) has missing values, or values that "
+                    "are no numbers. Fill them in, or leave the column out."
+                )
         names = [str(name) for name in X.columns]
     else:
         X = X.tocsr() if sp.issparse(X) else np.asarray(X)
@@ -221,8 +233,8 @@ def _mask(labeled: ArrayLike, n_rows: int) -> Mask:
     return rated
 
 
-def _selection_model() -> Any:
-    return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=0.1, max_iter=1000))
+def _selection_model(C: float = STRONG_C) -> Any:
+    return make_pipeline(StandardScaler(with_mean=False), LogisticRegression(C=C, max_iter=1000))
 
 
 def _differences(X: Any, rated: Mask, names: list[str]) -> pd.DataFrame:

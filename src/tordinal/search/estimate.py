@@ -75,18 +75,18 @@ def estimate_errors(data: SearchData, trials: list[Trial]) -> EstimatedErrors:
     comparison, folds = Comparison(data, trials), range(data.n_splits)
     scored = [t for t in trials if not t.dropped and comparison.estimate(t) > -np.inf]
     rows = np.concatenate([data.held_out(k) for k in folds])
-    truth = data.truth[rows]
+    truth, weight = data.truth[rows], data.weight[rows]
     chosen = [comparison.ensemble(scored, data.config.ensemble_size, excluding=k) for k in folds]
     of_folds = [_probabilities(data, members, k) for k, members in enumerate(chosen)]
     p, scoring = np.concatenate(of_folds), data.config.scoring
     if scoring.custom:
-        power = fit_power(p, p.argmax(axis=1), truth)
+        power = fit_power(p, p.argmax(axis=1), truth, weight)
         p = sharpen(p, power)
         ranks = decide(p, scoring.decides_by)
     else:
         ranks = np.concatenate([_ranks(data, chosen[k], p, k) for k, p in enumerate(of_folds)])
         p = agree_with(p, ranks)
-        power = fit_power(p, ranks, truth)
+        power = fit_power(p, ranks, truth, weight)
         p = sharpen(p, power)
     errors, scores = {"this model": _errors(truth, ranks)}, {}
     spread = {"this model": float(np.std(np.abs(truth - ranks)))}

@@ -99,7 +99,7 @@ class Assessor:
     def update(self) -> bool:
         """Do what is most urgent. Returns whether nothing is left to do."""
         session, project = self.session, self.session.project
-        n_events, logged = len(project.log.events), session.logged
+        n_events, logged = session.state()
         if n_events != self.n_assessed:
             rank, selection = state_of(project, logged)
             found = assess(project.X, rank, project.classes, selection)
@@ -107,9 +107,9 @@ class Assessor:
             self._note(found)
             self.version += 1  # shown before rows are drawn ahead, which takes as long
             session.prefetch()
-            self.n_assessed, self.failure = len(project.log.events), ""
-            if any(e.event != "choose" for e in project.log.events[n_events:]):
-                self.n_assessed = n_events  # rated in the meantime
+            n_now, self.failure = session.state()[0], ""
+            rated = any(e.event != "choose" for e in project.log.events[n_events:n_now])
+            self.n_assessed = n_events if rated else n_now  # rated in the meantime, or not
             return False
         n = 0 if session.assessment is None else session.assessment.n_ratings
         if n and (self.curve is None or n >= self.curve.n + CURVE_EVERY or n < self.curve.n):

@@ -52,7 +52,10 @@ class Guard:
 
     def __init__(self, app: App, port: int):
         self.app = app
-        self.hosts = {f"127.0.0.1:{port}", f"localhost:{port}"}
+        names = ("127.0.0.1", "localhost")
+        self.hosts = {f"{name}:{port}" for name in names}
+        if port == 80:  # browsers leave it out
+            self.hosts |= set(names)
         self.cookie = f"tordinal-studio-{port}"  # browsers share cookies between ports
         self.token = secrets.token_urlsafe(32)
         self._session = secrets.token_urlsafe(32)

@@ -75,9 +75,10 @@ class Project:
         self._rated = {self.rows[k] for k in np.flatnonzero(self.given != UNLABELED)}
 
     def read_log(self) -> LoggedRatings:
-        """What the log says about the rows of the table, by their places."""
+        """What the log says about the rows that can be rated, by their places in the table."""
         log = self.log
-        return read_logged_ratings(log.header, log.events, self.table, self.prints, self._rated)
+        logged = read_logged_ratings(log.header, log.events, self.table, self.prints, self._rated)
+        return logged.only(self.index)
 
     def ranks(self, logged: LoggedRatings) -> Ranks:
         """The ranks of the rows that can be rated: those of the log count before the table's."""
@@ -154,6 +155,8 @@ def open_project(
     )  # fmt: skip
     classes, given, notes = read_scale(target, prepared.part[target], prepared.order, missing)
     classes = _numbers(classes)
+    if log is not None and list(map(str, log.header.classes)) == list(map(str, classes)):
+        classes = list(log.header.classes)  # numbers with decimals, of a typed table
     n_unrated = int((given == UNLABELED).sum())
     header = new_header(prepared.table, target, classes, n_unrated, os.path.basename(path))
     log = RatingsLog(where, header)

@@ -17,6 +17,7 @@ from tordinal.exceptions import InputError
 from tordinal.reduction import UNLABELED, Ranks
 from tordinal.studio.project import Project
 from tordinal.tables.assessment import Assessment
+from tordinal.tables.logged_ratings import LoggedRatings
 from tordinal.tables.raters import repeats_to_ask
 from tordinal.tables.rating_events import Event, new_id
 from tordinal.tables.suggest import draw_rows
@@ -118,6 +119,11 @@ class RatingSession:
             self.logged = self.project.read_log()
         self.on_change()
         return True
+
+    def state(self) -> tuple[int, LoggedRatings]:
+        """How many events were read, and what they say: both of one moment."""
+        with self._lock:
+            return len(self.project.log.events), self.logged
 
     def item(self) -> Item | None:
         """What the rater is asked now; None where every row is rated or skipped."""
@@ -283,7 +289,7 @@ class RatingSession:
         place = project.rows[draw.place]
         event = Event(
             event="choose", row=project.table.number(place), fingerprint=project.prints[place],
-            rater=self.rater, probability=draw.probability, audit=draw.audit,
+            rater=self.rater, probability=draw.probability, audit=draw.audit, n_left=draw.n_left,
         )  # fmt: skip
         with self._lock:
             while np.array_equal(self._undrawn() != UNLABELED, rank != UNLABELED):

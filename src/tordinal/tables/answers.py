@@ -5,7 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from tordinal.tables.cells import read_numbers
 from tordinal.tables.table import Table
+from tordinal.tables.values import is_missing
 
 if TYPE_CHECKING:
     from tordinal.tables.columns import TableEncoder
@@ -13,6 +15,7 @@ if TYPE_CHECKING:
 
 __all__ = ["Answers", "decimal_of", "is_earlier"]
 
+SHOWN = 1000  # cells that show how a table writes numbers
 # Columns of outputs, and those in which forms record how their rows were drawn.
 EARLIER = ("predicted", "confidence", "source", "reasons", "chance", "audit", "rows_left")
 
@@ -108,8 +111,18 @@ class Answers:
 
 
 def decimal_of(table: Table, encoder: "TableEncoder") -> str:
-    """The decimal separator of most columns of numbers, or that of the file format."""
-    styles = [c["style"]["decimal"] for c in encoder.plan_ if c["role"] == "number"]
+    """The decimal separator of most columns of numbers, or that of the file format.
+
+    That of the cells, as the encoder may have learned from a table in another style.
+    """
+    styles = []
+    for column in encoder.plan_:
+        if column["role"] != "number" or column["name"] not in table.names:
+            continue
+        usual = column["style"]["decimal"]
+        cells = [c for c in table[column["name"]][:SHOWN] if not is_missing(c)]
+        reading = read_numbers(cells, usual=usual) if cells else None
+        styles.append(usual if reading is None else reading.style["decimal"])
     if not styles or not table.records:
         return table.decimal
     return max(set(styles), key=styles.count)

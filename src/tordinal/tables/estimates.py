@@ -118,7 +118,10 @@ def estimate_groups(
         `average_low`, `average_high` and, for each rating, ``share_<rating>`` with its interval;
         groups with the highest average first.
     """
-    parts = [_groups_of(rating, name, group_names(name, table[name]), reweight) for name in by]
+    decimal = getattr(table, "decimal", ".")
+    parts = [
+        _groups_of(rating, name, group_names(name, table[name], decimal), reweight) for name in by
+    ]
     return pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
 
 

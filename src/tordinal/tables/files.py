@@ -217,7 +217,10 @@ def _write(
         return
     same = kind.name == table.format
     encoding = table.encoding if same else "utf-8"
-    text = io.TextIOWrapper(file, encoding=encoding, newline="", write_through=True)
+    # What was read can be written; what is added may have characters that the encoding lacks.
+    text = io.TextIOWrapper(
+        file, encoding=encoding, errors="replace", newline="", write_through=True
+    )
     if table.bom and same:
         text.write("\ufeff")
     kind.write(table, added, text, decimal)

@@ -18,7 +18,7 @@ ROWS_PER_DATE = 30  # or of each date: months are groups, days of some years are
 RANGES = 5
 
 
-def group_names(name: str, cells: Sequence[Any]) -> list[str | None]:
+def group_names(name: str, cells: Sequence[Any], decimal: str = ".") -> list[str | None]:
     """The group of each row: its cell, or a range of numbers or dates; None where it is missing.
 
     Parameters
@@ -27,6 +27,8 @@ def group_names(name: str, cells: Sequence[Any]) -> list[str | None]:
         Name of the column. One that is named as an identifier is not cut into ranges.
     cells : sequence
         Its cells.
+    decimal : {".", ","}
+        The usual decimal separator.
 
     Returns
     -------
@@ -48,7 +50,7 @@ def group_names(name: str, cells: Sequence[Any]) -> list[str | None]:
     reading = None
     if n_values > MOST_VALUES and not CODE_NAME.search(name):
         some = [cells[i] for i in present]
-        if (reading := read_numbers(some)) is not None:
+        if (reading := read_numbers(some, usual=decimal)) is not None:
             reading = reading if rows_per_value < ROWS_PER_VALUE else None
         elif rows_per_value < ROWS_PER_DATE:
             reading = read_dates(some)
@@ -60,15 +62,20 @@ def group_names(name: str, cells: Sequence[Any]) -> list[str | None]:
     edges = np.unique(np.quantile(known, np.linspace(0, 1, RANGES + 1)[1:-1], method="higher"))
     groups: list[str | None] = [None] * len(cells)
     place = np.searchsorted(edges, values, side="right")
-    for k in range(len(edges) + 1):
-        rows = np.flatnonzero(np.isfinite(values) & (place == k))
-        if len(rows):
-            ends = (texts[rows[at(values[rows])]] for at in (np.argmin, np.argmax))
-            low, high = map(short_number, ends)
-            label = low if low == high else f"{low} to {high}"
-            for i in rows:
-                groups[i] = label
+    members = [np.flatnonzero(np.isfinite(values) & (place == k)) for k in range(len(edges) + 1)]
+    members = [rows for rows in members if len(rows)]
+    ends = [[texts[rows[at(values[rows])]] for at in (np.argmin, np.argmax)] for rows in members]
+    labels = [_range(*map(short_number, pair)) for pair in ends]
+    if len(set(labels)) < len(labels):  # short numbers do not tell them apart
+        labels = [_range(*pair) for pair in ends]
+    for rows, label in zip(members, labels, strict=True):
+        for i in rows:
+            groups[i] = label
     return groups
+
+
+def _range(low: str, high: str) -> str:
+    return low if low == high else f"{low} to {high}"
 
 
 def check_groups(
@@ -93,7 +100,7 @@ def group_notes(table: Table | Mapping[str, Sequence[Any]], by: Sequence[str]) -
     notes = []
     for name in by:
         texts = [cell_text(cell).strip() for cell in table[name]]
-        groups = group_names(name, table[name])
+        groups = group_names(name, table[name], getattr(table, "decimal", "."))
         n_values, ranges = len({text for text in texts if text}), {g for g in groups if g}
         if ranges != {text for text in texts if text}:
             notes.append(

@@ -78,7 +78,10 @@ def plan_hint(
     """
     if any(isinstance(c, (dict, list, bytes)) for c in cells):
         raise TableError(f"`hint` {name} holds nested or binary values; name a column of ratings")
-    counts = Counter(spelled(c) for c in cells if not _is_missing(c, missing))
+    own = _words_of(scale)  # "none" may be one of them
+    counts = Counter(
+        spelled(c) for c in cells if plain(str(c)) in own or not _is_missing(c, missing)
+    )
     column: Column = {"name": name, "role": "hint", "missing": len(cells) - counts.total()}
     if len(counts) < 2:
         why = "one value only" if counts else "empty"
@@ -86,7 +89,7 @@ def plan_hint(
     words = [str(c) for c in counts]
     # Where several styles read as many cells, numbers come first, then the ratings' own words.
     styles: list[Column] = [{"decimal": decimal}, {"decimal": "," if decimal == "." else "."}]
-    styles += [{"levels": levels} for levels in (_words_of(scale), levels_of(words)) if levels]
+    styles += [{"levels": levels} for levels in (own, levels_of(words)) if levels]
     read = [np.isnan(hint_values({"style": style}, list(counts))) for style in styles]
     n = np.array(list(counts.values()))
     style, unread = min(zip(styles, read, strict=True), key=lambda pair: int(n[pair[1]].sum()))
@@ -117,8 +120,9 @@ def hint_values(column: Column, cells: Sequence[Any], missing: Sequence[str] = (
     style = column["style"]
     known: dict[Any, float] = {}
     values = np.full(len(cells), np.nan)
+    words = style.get("levels", {})
     for i, cell in enumerate(map(spelled, cells)):
-        if not _is_missing(cell, missing):
+        if plain(str(cell)) in words or not _is_missing(cell, missing):
             if cell not in known:
                 known[cell] = _value(style, cell)
             values[i] = known[cell]

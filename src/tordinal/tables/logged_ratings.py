@@ -1,8 +1,8 @@
 """The ratings in a log, for the rows of a table."""
 
 from collections import defaultdict
-from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Container, Iterable, Sequence
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tordinal.tables.answers import is_earlier
@@ -91,6 +91,17 @@ class LoggedRatings:
     moved: list[tuple[int | str | None, int]] = field(default_factory=list)
     changed: list[int | str | None] = field(default_factory=list)
     missing: list[int | str | None] = field(default_factory=list)
+
+    def only(self, places: Container[int]) -> "LoggedRatings":
+        """What is logged about some rows."""
+        return replace(
+            self,
+            ratings={i: by for i, by in self.ratings.items() if i in places},
+            repeats=[(i, event) for i, event in self.repeats if i in places],
+            skipped={i: by for i, by in self.skipped.items() if i in places},
+            kept={i: by for i, by in self.kept.items() if i in places},
+            choices=[choice for choice in self.choices if choice.place in places],
+        )
 
     @property
     def raters(self) -> list[str]:
@@ -262,7 +273,8 @@ def read_logged_ratings(
         counts = event.id not in undone
         is_drawn = event.probability is not None and (counts or event.event != "choose")
         if is_drawn:
-            drawn.setdefault(i, (event, max(header.n_unrated - len(seen), 1)))
+            # Logs of studios before 0.3 do not say among how many rows it was drawn.
+            drawn.setdefault(i, (event, event.n_left or max(header.n_unrated - len(seen), 1)))
         if i not in given and (is_drawn or event.event == "rate"):
             seen.add(i)
         if not counts:

@@ -9,6 +9,7 @@ import sys
 import tempfile
 import time
 import zipfile
+from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import IO, Any
@@ -16,7 +17,7 @@ from typing import IO, Any
 from tordinal.tables.archive import LABEL
 from tordinal.tables.files import read_table
 from tordinal.tables.table import Table
-from tordinal.tables.values import TableError, is_missing, number
+from tordinal.tables.values import TableError, number
 
 __all__ = ["OutputFolder", "Outputs", "is_own_output"]
 
@@ -216,9 +217,9 @@ def is_own_output(path: str, target: str | None = None) -> bool:
         table = read_table(path, empty=True)
     except (OSError, TableError, zipfile.BadZipFile):
         return False
-    rated = _target_of_form(table)
+    rated = _target_of_form(table, target)
     if rated is not None:
-        return all(is_missing(cell) for cell in table[rated])
+        return all(_as_written(cell) is None for cell in table[rated])
     return _has_answers(table.names, target) and not _has_new_ratings(table, target)
 
 
@@ -237,12 +238,19 @@ def _has_new_ratings(table: Table, target: str | None) -> bool:
             continue
         given = [str(source) == "given" for source in table[f"{name}_source"]]
         ratings = [_as_written(cell) for cell in table[name]]
+        others = [rating for rating, g in zip(ratings, given, strict=True) if not g]
+        filled = Counter(rating for rating in others if rating is not None)
+        if not any(given):
+            # Of `predict`: a column that is whole has the ratings of FILE, which it compares.
+            if 0 < filled.total() < len(others):
+                return True
+            continue
         known = {rating for rating, g in zip(ratings, given, strict=True) if g}
         known |= {_as_written(cell) for cell in table[f"{name}_predicted"]}
-        known -= {None}
-        new = (rating in known for rating, g in zip(ratings, given, strict=True) if not g)
-        # The output of `predict` has no given rating: there the target is what it was in FILE.
-        if any(given) and any(new):
+        for rating, n in filled.most_common(1):
+            if rating not in known and n > len(others) / 2:
+                del filled[rating]  # it marks rows without a rating
+        if filled:
             return True
     return False
 
@@ -250,14 +258,20 @@ def _has_new_ratings(table: Table, target: str | None) -> bool:
 def _as_written(cell: Any) -> Any:
     """A rating whichever format holds it; None for an empty cell."""
     value = number(cell)
-    return value if value is not None else str(cell or "").strip() or None
+    if value is None and isinstance(cell, float):  # NaN
+        return None
+    return value if value is not None else str("" if cell is None else cell).strip() or None
 
 
-def _target_of_form(table: Table) -> str | None:
-    """The column of the ratings of a form with the record of draws; None if it is no form."""
-    targets = [n.removesuffix(RECORD) for n in table.names if n.endswith(RECORD)]
-    is_form = bool(targets) and {"row", targets[0]} <= set(table.names)
-    return targets[0] if is_form else None
+def _target_of_form(table: Table, target: str | None) -> str | None:
+    """The column of the ratings of a form, with the record of draws or not; None if it is none."""
+    if "row" not in table.names:
+        return None
+    for ending in (RECORD, "_confidence"):
+        for rated in [n.removesuffix(ending) for n in table.names if n.endswith(ending)]:
+            if target in (None, rated) and rated in table.names:
+                return None if f"{rated}_source" in table.names else rated
+    return None
 
 
 def _same_file(one: str, other: str) -> bool:

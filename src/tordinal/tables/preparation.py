@@ -11,6 +11,7 @@ from tordinal.tables.roles import find_columns
 from tordinal.tables.selection import Draw
 from tordinal.tables.table import Table
 from tordinal.tables.totals import total_rows
+from tordinal.tables.values import TableError, visible
 from tordinal.tables.vectors import FEATURES, parts_of, read_features
 
 __all__ = ["Prepared", "prepare"]
@@ -104,6 +105,13 @@ def prepare(
     find_columns([target], table.names, "target")
     earlier = [name for name in table.names if is_earlier(name, target)]
     if earlier:
+        # Of an output, or a form, or of a table that has such names by chance.
+        if not {f"{target}_predicted", f"{target}_confidence"} & set(earlier):
+            raise TableError(
+                f"the table has a column {visible(earlier[0])}, a name of an answer of tordinal, "
+                f"but no {visible(target)}_predicted; rename it, or remove it if it is of an "
+                "earlier run"
+            )
         table = table.without(earlier)
         notes.append(f"the columns of an earlier run are replaced: {', '.join(earlier)}")
     names = [str(rating) for rating in order] if order else table.orders.get(target)

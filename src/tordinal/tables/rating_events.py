@@ -105,6 +105,8 @@ class Event:
         drawn but looked up by the rater or imported.
     audit : bool
         Whether it was drawn uniformly from all unrated rows.
+    n_left : int or None
+        Rows without a rating among which it was drawn.
     note : str
         What the rater wrote.
     of : str
@@ -121,6 +123,7 @@ class Event:
     time: str = field(default_factory=now)
     probability: float | None = None
     audit: bool = False
+    n_left: int | None = None
     note: str = ""
     of: str = ""
     id: str = field(default_factory=new_id)
@@ -226,6 +229,7 @@ EVENT_FIELDS: dict[str, tuple[Callable[[Any], bool], str]] = {
         "a number above 0 and at most 1",
     ),
     "audit": (lambda v: isinstance(v, bool), "true or false"),
+    "n_left": (lambda v: v is None or (_is_count(v) and v > 0), "a whole number above 0"),
     "note": (
         lambda v: _is_note(v, LONGEST_NOTE),
         f"text of at most {LONGEST_NOTE:,} letters",

@@ -8,7 +8,8 @@ import csv
 import hashlib
 import io
 import json
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Any
 
@@ -20,7 +21,7 @@ from tordinal.tables.selection import Draw
 from tordinal.tables.table import Table, cell_text
 from tordinal.tables.values import TableError, number, visible
 
-__all__ = ["EXPORTS", "IMPORTS", "export_ratings", "import_ratings"]
+__all__ = ["EXPORTS", "IMPORTS", "export_ratings", "import_ratings", "news_of"]
 
 LABEL = "rating"  # name of the control that holds the rating
 
@@ -104,11 +105,61 @@ def import_ratings(
         _check_time(where, fields.get("time"))
         key = json.dumps([label, prints[i], str(rating), rater, fields.get("time", "")])
         identifier = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16)
+        dated = {} if "time" in fields else {"time": ""}
         events.append(
             Event(event="rate", row=table.number(i), fingerprint=prints[i], rating=rating,
-                  id=identifier.hexdigest(), **fields)
+                  id=identifier.hexdigest(), **fields, **dated)
         )  # fmt: skip
     return events
+
+
+def news_of(
+    events: Sequence[Event], known: Container[str], logged: LoggedRatings, places: Mapping[str, int]
+) -> list[Event]:
+    """The imported ratings that change what is logged.
+
+    One that the rater has given, or that is older than theirs, changes nothing. Without a time it
+    is of now.
+
+    Parameters
+    ----------
+    events : sequence of Event
+        From `import_ratings`.
+    known : container of str
+        Identifiers of the events in the log.
+    logged : LoggedRatings
+        What the log says.
+    places : mapping of str to int
+        The place of each row by its number.
+
+    Returns
+    -------
+    new : list of Event
+        For `RatingsLog.append`.
+    """
+    new = []
+    last = {(event.row, event.rater): event for event in events}
+    for event in last.values():
+        present = logged.ratings.get(places[str(event.row)], {}).get(event.rater)
+        if present is not None:
+            if present.rating == event.rating:
+                continue
+            if event.time and _moment(event.time) < _moment(present.time):
+                continue
+            if event.id in known:  # given, changed and given again
+                key = f"{event.id} {present.id}".encode()
+                event = replace(event, id=hashlib.blake2b(key, digest_size=16).hexdigest())
+        new.append(event if event.time else replace(event, time=now()))
+    return new
+
+
+def _moment(time: str) -> datetime:
+    """A time that can be compared; without a zone it is UTC."""
+    try:
+        moment = datetime.fromisoformat(time)
+    except ValueError:
+        return datetime.max.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def _check_time(where: str, time: str | None) -> None:
@@ -156,7 +207,11 @@ def _read_csv(content: str, target: str) -> Iterator[tuple[str, dict[str, Any]]]
         fields |= {"row": values["row"], "rating": values[target]}
         chance = number((values.get(names[0]) or "").replace(",", "."))
         if chance is not None and 0 < chance <= 1:
-            fields |= {"probability": chance, "audit": values.get(names[1]) == "yes"}
+            left = number(values.get(names[2]) or "")
+            fields |= {
+                "probability": chance, "audit": values.get(names[1]) == "yes",
+                "n_left": int(left) if left is not None and left >= 1 else None,
+            }  # fmt: skip
         yield f"line {reader.line_num}", fields
 
 
@@ -213,7 +268,9 @@ def _read_label_studio(content: str, target: str) -> Iterator[tuple[str, dict[st
                 {
                     "row": data["row"], "rating": rating,
                     "rater": str(by.get("email", "") if isinstance(by, dict) else by or ""),
-                    "time": str(annotation.get("created_at") or "")[:40],
+                    "time": str(
+                        annotation.get("updated_at") or annotation.get("created_at") or ""
+                    )[:40],
                 },
             )  # fmt: skip
 

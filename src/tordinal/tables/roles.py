@@ -113,7 +113,7 @@ class RolePlanner:
             return {"role": "text", "why": _describe_text_reading(present)}
         if len(present) < NEARLY_EMPTY * len(cells) and self.chosen is None:
             return {"role": "excluded", "why": "nearly empty"}
-        if any(isinstance(c, (dict, list, bytes)) for c in present):
+        if any(isinstance(c, (dict, list, set, tuple, bytes, np.ndarray)) for c in present):
             return {"role": "excluded", "why": "nested or binary values"}
         distinct = len(set(present))
         if distinct == 1 and len(present) == len(cells):

@@ -65,14 +65,16 @@ SIGNS = re.compile(r"\++|[-\u2212\u2013]+|0|o|=|~|±|\+/-")
 
 
 def plain(label: str) -> str:
-    """A label as it is looked up on a scale: lower case, single spaces.
+    """A label as it is looked up on a scale: lower case, single spaces; a final minus stays.
 
     Examples
     --------
-    >>> plain(" Very_Good ")
-    'very good'
+    >>> plain(" Very_Good "), plain("A-")
+    ('very good', 'a-')
     """
-    return re.sub(r"[\s_\-\u2013]+", " ", label.strip()).strip().casefold() or label.strip()
+    text = label.strip()
+    words = re.sub(r"[\s_\-\u2013]+", " ", text).strip().casefold()
+    return words + "-" * text.endswith(("-", "\u2212", "\u2013")) if words else text
 
 
 def known_order(labels: Collection[str]) -> list[str] | None:

@@ -6,6 +6,7 @@ import re
 import zipfile
 from typing import IO, Any
 
+from tordinal.tables.answers import is_earlier
 from tordinal.tables.formats import Format
 from tordinal.tables.table import Table, unique_names
 from tordinal.tables.values import TableError
@@ -140,6 +141,7 @@ def write_workbook(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
         for place, (name, cells) in enumerate(zip(table.names, table.columns, strict=True), 1):
             _fill(page, place, header, name, cells)
     heads = {str(cell.value): cell.column for cell in page[header] if cell.value is not None}
+    _clear_earlier(page, heads, header, set(table.names), added)
     last = max(heads.values(), default=0)
     merged = [cells for cells in page.merged_cells.ranges if cells.max_row >= header]
     # No cell of a new column is merged, unless that would put it beyond the sheet.
@@ -157,6 +159,19 @@ def write_workbook(table: Table, added: dict[str, list[Any]], file: IO[bytes]) -
         if model is not None and model.has_style:
             page.cell(header, place)._style = copy.copy(model._style)
     book.save(file)
+
+
+def _clear_earlier(
+    page: Any, heads: dict[str, int], header: int, names: set[str], added: dict[str, list[Any]]
+) -> None:
+    """Empty the columns of an earlier run that nothing replaces."""
+    targets = [n.removesuffix("_predicted") for n in added if n.endswith("_predicted")]
+    for name in [n for n in heads if n not in names and n not in added]:
+        if any(is_earlier(name, target) for target in targets):
+            place = heads.pop(name)
+            for row in range(header, page.max_row + 1):
+                if type(page.cell(row, place)).__name__ != "MergedCell":
+                    page.cell(row, place).value = None
 
 
 def _fill(page: Any, place: int, header: int, name: str, values: list[Any]) -> None:

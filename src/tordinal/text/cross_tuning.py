@@ -180,8 +180,13 @@ class CrossTuning:
 def deal_texts(texts: list[str], rank: Ranks, n_folds: int) -> NDArray[np.int64]:
     """Deal the labelled texts into folds, equal texts into the same; -1 for unlabelled texts."""
     labeled = rank != UNLABELED
-    content = np.unique(np.array(texts, dtype=object), return_inverse=True)[1][:, None]
-    n = len(np.unique(np.column_stack([rank, content])[labeled], axis=0))
+    code = np.unique(np.array(texts, dtype=object), return_inverse=True)[1]
+    given, rank = rank, rank.copy()
+    for k in np.unique(code[labeled]):  # equal texts count as of one class, whatever their labels
+        copies = labeled & (code == k)
+        rank[copies] = np.sort(given[copies])[(copies.sum() - 1) // 2]
+    content = code[:, None]
+    n = len(np.unique(code[labeled]))
     fold = np.full(len(rank), UNLABELED)
     for n_splits in range(min(n_folds, n), 1, -1):
         try:
@@ -194,7 +199,7 @@ def deal_texts(texts: list[str], rank: Ranks, n_folds: int) -> NDArray[np.int64]
     which = np.unique(content[alone], return_inverse=True)[1].ravel()
     fold[alone] = which % max(2, int(fold.max()) + 1)
     for k in range(int(fold.max()) + 1):
-        if len(np.unique(rank[labeled & (fold != k)])) < 2:
+        if len(np.unique(given[labeled & (fold != k)])) < 2:
             raise ValueError(
                 f"y: {int(labeled.sum())} labels are too few to tune an encoder: without a part of "
                 "them only one class is labelled. Label at least two different texts of each of "
@@ -218,4 +223,7 @@ def read_texts(texts: Any) -> list[str]:
             )
     if not read:
         raise ValueError("texts has 0 texts; pass at least one")
-    return [str(text) for text in read]
+    # Half of a character outside the BMP, as of a text that was cut, has no tokens.
+    return [
+        str(text).encode("utf-16", "surrogatepass").decode("utf-16", "replace") for text in read
+    ]

@@ -384,7 +384,11 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         """Load the model."""
         super().__setstate__(state)
         if "_model" in state:
-            loaded = type(self).from_bytes(state["_model"], device=self.device)
+            try:
+                device = choose_device(self.device)
+            except ValueError:  # it was fitted on a machine with another one
+                device = "auto"
+            loaded = type(self).from_bytes(state["_model"], device=device)
             self._model, self._windows = loaded._model, loaded._windows
             self.device_ = loaded.device_
 
@@ -464,4 +468,11 @@ class SentenceEncoder(TransformerMixin, BaseEstimator):
         name = os.fspath(self.model)
         parameters["model"] = Path(name).name if Path(name).is_dir() else name
         state = {"format": FORMAT, "parameters": parameters, "projection": projection}
-        (folder / DESCRIPTION).write_text(json.dumps(state, default=str), encoding="utf-8")
+        (folder / DESCRIPTION).write_text(json.dumps(state, default=_plain), encoding="utf-8")
+
+
+def _plain(value: Any) -> Any:
+    """A number of NumPy as one of Python; for JSON."""
+    if isinstance(value, np.generic):
+        return value.item()
+    raise TypeError(f"{value!r} cannot be saved")
