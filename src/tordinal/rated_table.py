@@ -224,7 +224,9 @@ def rate_table(
     if selection is not None:
         notes.append(str(selection))
     row_numbers = [part.number(i) for i in range(len(part))]
-    weight = None if not weighed else read_weights(part[weighed[0]], given, row_numbers)
+    weight = (
+        None if not weighed else read_weights(part[weighed[0]], given, row_numbers, part.decimal)
+    )
     rating = rate(
         prepared.features, given, prepared.encoder, settings, listen, weight=weight,
         selection=selection,

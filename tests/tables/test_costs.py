@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -59,6 +61,8 @@ def test_the_size_of_a_matrix_must_fit_the_ratings():
 def test_weights_by_rating():
     assert weights_of_ranks(parse_class_weight("3=4,1=2"), TARGET) == {2: 4.0, 0: 2.0}
     assert weights_of_ranks(parse_class_weight("balanced"), TARGET) == "balanced"
+    fractions = replace(TARGET, classes=[1.0, 2.0, 3.0])
+    assert weights_of_ranks({3: np.int64(2)}, fractions) == {2: 2.0}
     for wrong in ("heavy", "3=-1", "=3"):
         with pytest.raises(TableError, match="write balanced"):
             parse_class_weight(wrong)
@@ -71,6 +75,8 @@ def test_weights_by_rating():
 def test_weights_of_rows_are_read_for_given_ratings_only():
     weights = read_weights(["1", "3", "no", "4", "0"], TARGET, range(2, 7))
     np.testing.assert_allclose(weights, [0.5, 1.5, 1.0, 2.0, 0.0])
+    commas = read_weights(["0,5", "1,5", "", "2", "0"], TARGET, range(2, 7), ",")
+    np.testing.assert_allclose(commas, [0.5, 1.5, 1.0, 2.0, 0.0])
     with pytest.raises(TableError, match="weight of row 5 is empty"):
         read_weights(["1", "3", "", "", "0"], TARGET, range(2, 7))
     with pytest.raises(TableError, match="weight of row 3 is '-3'"):

@@ -3,6 +3,7 @@
 import csv
 import os
 from collections.abc import Mapping, Sequence
+from numbers import Real
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 
 from tordinal.costs import SIDES, check_cost
 from tordinal.reduction import UNLABELED
+from tordinal.tables.cells import read_number
+from tordinal.tables.rating_order import rank_of
 from tordinal.tables.results import Rating
 from tordinal.tables.target import Target
 from tordinal.tables.values import TableError, is_missing, number
@@ -108,23 +111,25 @@ def weights_of_ranks(class_weight: Any, target: Target) -> Any:
                 f"`class_weight` {class_weight}: write balanced, or a weight by rating"
             )
         return class_weight
-    places = {str(label): k for k, label in enumerate(target.classes)}
     weights = {}
     for label, weight in class_weight.items():
-        if str(label) not in places:
-            listed = ", ".join(places)
+        rank = rank_of(label, target.classes)
+        if rank is None:
+            listed = ", ".join(map(str, target.classes))
             raise TableError(
                 f"`class_weight`: there is no rating {label}; the ratings are {listed}"
             )
-        if not isinstance(weight, (int, float)) or not 0 < weight < float("inf"):
+        if not isinstance(weight, Real) or not 0 < float(weight) < float("inf"):
             raise TableError(
                 f"`class_weight`: the weight of {label} must be positive, got {weight}"
             )
-        weights[places[str(label)]] = float(weight)
+        weights[rank] = float(weight)
     return weights
 
 
-def read_weights(cells: Sequence[Any], target: Target, numbers: Sequence[Any]) -> Array:
+def read_weights(
+    cells: Sequence[Any], target: Target, numbers: Sequence[Any], decimal: str = "."
+) -> Array:
     """The weight of each given rating, 1 for rows without one.
 
     Parameters
@@ -135,6 +140,8 @@ def read_weights(cells: Sequence[Any], target: Target, numbers: Sequence[Any]) -
         The ratings.
     numbers : sequence
         Numbers of the rows, for messages.
+    decimal : {".", ","}
+        The decimal separator.
 
     Returns
     -------
@@ -144,7 +151,7 @@ def read_weights(cells: Sequence[Any], target: Target, numbers: Sequence[Any]) -
     weights = np.ones(len(cells))
     rated = np.flatnonzero(target.rank != UNLABELED)
     for i in rated.tolist():
-        value = None if is_missing(cells[i]) else number(str(cells[i]).strip())
+        value = None if is_missing(cells[i]) else read_number(cells[i], decimal)
         if value is None or value < 0:
             shown = "empty" if is_missing(cells[i]) else repr(cells[i])
             raise TableError(

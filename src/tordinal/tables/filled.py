@@ -194,6 +194,8 @@ def _place(label: Any, places: dict[int | str, int]) -> int:
     if place is None and value is not None and value.is_integer():
         place = places.get(int(value))
     if place is None:
+        place = places.get(str(label))  # an index of texts such as "7001"
+    if place is None:
         raise TableError(f"`filled`: the table has no row {label}")
     return place
 

@@ -105,10 +105,10 @@ def import_ratings(
         _check_time(where, fields.get("time"))
         key = json.dumps([label, prints[i], str(rating), rater, fields.get("time", "")])
         identifier = hashlib.blake2b(key.encode("utf-8", "surrogatepass"), digest_size=16)
-        dated = {} if "time" in fields else {"time": ""}
+        fields.setdefault("time", "")
         events.append(
             Event(event="rate", row=table.number(i), fingerprint=prints[i], rating=rating,
-                  id=identifier.hexdigest(), **fields, **dated)
+                  id=identifier.hexdigest(), **fields)
         )  # fmt: skip
     return events
 
