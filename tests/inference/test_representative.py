@@ -87,3 +87,19 @@ def test_the_estimate_is_right_again_with_probabilities_from_the_features():
 def test_what_cannot_be_compared_is_rejected(X, labeled, message):
     with pytest.raises(ValueError, match=message):
         check_representative(X, labeled)
+
+
+def test_many_ratings_and_one_feature_leave_hardly_any_bias():
+    errors, held = [], 0
+    for seed in range(30):
+        rng = np.random.default_rng(seed)
+        x = rng.normal(size=800)
+        truth = np.clip(np.round(3 + x + 0.5 * rng.normal(size=800)), 1, 5).astype(int)
+        rated = rng.random(800) < 1 / (1 + np.exp(1.5 - x))
+        y, useless = np.where(rated, truth, -1), np.full((800, 5), 0.2)
+        probabilities = selection_probabilities(x[:, None], rated)
+        found = estimate_mean(y, useless, classes=range(1, 6), probabilities=probabilities)
+        errors.append(found.value - truth.mean())
+        held += found.low <= truth.mean() <= found.high
+    assert abs(np.mean(errors)) < 0.04  # 0.07 with a strong penalty
+    assert held >= 24
