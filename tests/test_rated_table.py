@@ -273,3 +273,9 @@ def test_what_the_average_assumes_is_said_as_it_is(how):
     assert "if the rated rows are a random sample" in said["random"]
     assert "probably does not hold" in said["biased"]
     assert "as far as the columns explain" in said["reweighted"]
+
+
+def test_a_frame_without_rows_has_no_ratings(rated):
+    empty = rated.model.predict(indexed().iloc[:0], probabilities=True)
+    assert len(empty) == 0
+    assert {"stars_predicted", "stars_confidence", "stars_probability_1"} <= set(empty.columns)

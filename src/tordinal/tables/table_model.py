@@ -108,6 +108,8 @@ class TableModel:
         probability : ndarray of shape (n_rows, n_classes)
             Probabilities of all ratings.
         """
+        if not any(map(len, table.values())):  # no rows
+            return [], np.empty(0), np.empty((0, len(self.classes)))
         return self.rate_features(self.encoder.transform(table))
 
     def rate_features(self, X: Matrix) -> tuple[list[Any], Array, Array]:
