@@ -115,7 +115,7 @@ def test_equal_rows_are_unique_names_as_on_one_machine(client):
 def test_many_pairs_are_chosen_by_counting(client, monkeypatch):
     from tordinal.engines.dask import pseudo_labels
 
-    X, _, hidden = problem(150, 3, 20, seed=5)
+    X, _, hidden = problem(150, 3, 20, seed=8)
     weight = np.random.default_rng(0).choice([0.5, 1.0, 2.0], 150)
     few = TOR(swaps="all", **FINE).fit(in_blocks(X, [80, 70]), hidden, weight)
     monkeypatch.setattr(pseudo_labels, "MOST_CANDIDATES", 0)

@@ -63,7 +63,7 @@ def dask(X, rank, weight, problem, client):
     data = BlockedData(client, in_blocks(X, sizes), rank, weight, None, token, transductive=True)
     parts = Parts(client, data.prepared, token)
     trainer = ClusterTrainer(parts, problem, data, TOL, -1)
-    _, free, _ = trainer.rows.sum(pieces.given_counts, problem.n_thresholds + 1)
+    _, free = trainer.rows.sum(pieces.given_weights, problem.n_thresholds + 1)
     labels = ClusterLabels(trainer.rows, trainer.problem, n, int(free))
 
     def read_labels():

@@ -79,14 +79,15 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
                 )
             problem = Problem(check_loss(self.loss), Reduction(), K - 1)
             trainer = ClusterTrainer(parts, problem, data, self.tol, self.max_iter)
-            counting = partial(trainer.rows.sum, pieces.given_counts, K)
-            given, free, weight = parts.safely(counting)
-            self._check(int(free), weight)
+            counting = partial(trainer.rows.sum, pieces.given_weights, K)
+            given, free = parts.safely(counting)
+            self._check(int(free), float(given.sum()))
             labels = ClusterLabels(trainer.rows, trainer.problem, sum(data.sizes), int(free))
             schedule = self._schedule()
             with one_thread_each():  # threads that wait busily would slow down workers beside them
+                counts = self._class_counts(trainer, given, sum(data.sizes), int(free))
                 result = transduce(
-                    trainer, labels, schedule, self._class_counts(trainer, given, int(free)),
+                    trainer, labels, schedule, counts,
                     self._listener(1 + len(schedule) if free else 1), parts.protect,
                 )  # fmt: skip
             self._keep(result, data, parts)
@@ -111,13 +112,13 @@ class ClusterClassifier(ClassifierMixin, BaseEstimator):
         """The costs of Algorithm 1."""
         return CostSchedule(self.C)
 
-    def _class_counts(self, trainer: ClusterTrainer, given: Any, free: int) -> Any:
+    def _class_counts(self, trainer: ClusterTrainer, given: Any, n_rows: int, free: int) -> Any:
         """How many pseudo-labels of each class there are, for a supervised fit."""
         ratio = check_class_ratio(getattr(self, "class_ratio", "labeled"), len(given))
 
         def counts(fit: ClusterFit) -> Any:
             predicted = partial(trainer.rows.sum, pieces.predicted_counts, fit.thresholds)
-            posteriors = partial(trainer.posteriors, fit, int(given.sum()), free)
+            posteriors = partial(trainer.posteriors, fit, n_rows - free, free)
             shares = ratio_of_counts(ratio, given, predicted, posteriors)
             return class_counts(shares, free, predicted)
 

@@ -210,11 +210,11 @@ def losses(block: Any, problem: Problem, t: Array) -> float:
     return problem.losses(block.y, block.cost, block.h, t)
 
 
-def given_counts(piece: Piece, n_classes: int) -> tuple[Index, int, float]:
-    """Given ranks by class, how many rows are free, and the weight of the given ones."""
+def given_weights(piece: Piece, n_classes: int) -> tuple[Array, int]:
+    """The weight of the given ranks by class, and how many rows are free."""
     given = ~piece.free
-    counts = np.bincount(piece.y[given], minlength=n_classes)
-    return counts, int(piece.free.sum()), float(piece.weight[given].sum())
+    weights = np.bincount(piece.y[given], weights=piece.weight[given], minlength=n_classes)
+    return weights.astype(np.float64), int(piece.free.sum())
 
 
 def predicted_counts(piece: Piece, t: Array) -> Index:
