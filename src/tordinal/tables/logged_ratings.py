@@ -273,7 +273,7 @@ def read_logged_ratings(
         counts = event.id not in undone
         is_drawn = event.probability is not None and (counts or event.event != "choose")
         if is_drawn:
-            # Logs of studios before 0.3 do not say among how many rows it was drawn.
+            # What was imported may not say among how many rows it was drawn.
             drawn.setdefault(i, (event, event.n_left or max(header.n_unrated - len(seen), 1)))
         if i not in given and (is_drawn or event.event == "rate"):
             seen.add(i)
