@@ -214,7 +214,8 @@ def rate_table(
         meaning=WORDLLAMA if settings.encoder == WORDLLAMA else None, hint=_names(hint),
     )  # fmt: skip
     part, notes = prepared.part, prepared.notes
-    find_columns([*by, *weighed], part.names, "by")  # those of an earlier run are gone
+    find_columns(by, part.names, "by")  # columns of an earlier run are gone
+    find_columns(weighed, part.names, "sample_weight")
     check_groups(part, by, target)
     if prepared.earlier and frame is not None:
         frame = frame.loc[:, [str(name) not in prepared.earlier for name in frame.columns]]
